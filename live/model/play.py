@@ -1,0 +1,83 @@
+"""A scenario translated for one CLI: the document that the scripted model is started with."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from live.model.script import Failure
+
+Wire = Literal["anthropic", "responses", "chat"]
+Judging = Literal["record", "enforce"]
+AuxiliaryKind = Literal[
+    "title", "warm-up", "token-count", "web-search", "compaction", "summary", "probe", "classifier"
+]
+
+
+class _Struct(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pass
+
+
+class WireCall(_Struct, kw_only=True):
+    """A call in the CLI's own words. ``arguments`` is an object, or a string of free text
+    (sent as a custom call on the Responses wire)."""
+
+    id: str
+    name: str
+    arguments: Any
+    namespace: str | None = None
+    custom: bool = False
+
+
+class PlayResponse(_Struct, kw_only=True):
+    """One scripted answer. ``id`` is unique in the play and becomes message and request id."""
+
+    id: str
+    reasoning: str | None = None
+    text: str | None = None
+    calls: tuple[WireCall, ...] = ()
+    failure: Failure | None = None
+    hang: bool = False
+    cut: bool = False
+    delay: float = 0.0
+    usage: dict[str, int] = {}
+
+
+class PlayTurn(_Struct, kw_only=True):
+    """A prompt and the answers that follow it."""
+
+    prompt: str
+    responses: tuple[PlayResponse, ...]
+
+
+class Thread(_Struct, kw_only=True):
+    """The main conversation (``name`` is None) or one subagent's (named after its call)."""
+
+    name: str | None
+    turns: tuple[PlayTurn, ...]
+
+
+class Auxiliary(_Struct, kw_only=True):
+    """A request that a CLI makes on the side, and what to answer.
+
+    ``contains`` are strings that must all occur in the last user text (or, for
+    ``in_system``, in the system text or instructions); ``has_tools`` when not None must
+    match whether the request offers tools.
+    """
+
+    kind: AuxiliaryKind
+    answer: str
+    contains: tuple[str, ...] = ()
+    in_system: bool = False
+    has_tools: bool | None = None
+
+
+class Play(_Struct, kw_only=True):
+    """Everything the scripted model needs to know."""
+
+    wire: Wire
+    model: str
+    threads: tuple[Thread, ...]
+    auxiliaries: tuple[Auxiliary, ...] = ()
+    judging: Judging = "record"
