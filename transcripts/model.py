@@ -24,14 +24,10 @@ TimeSource = Literal["record", "derived", "file"]
 CallerEvidence = Literal["native", "derived", "none"]
 
 
-class _Struct(msgspec.Struct, frozen=True, kw_only=True):
-    """Shared settings: immutable, keyword-only."""
-
-
 # ------------------------------------------------------------------ places and faults
 
 
-class Location(_Struct, kw_only=True):
+class Location(msgspec.Struct, frozen=True, kw_only=True):
     """Where in a store something was recorded.
 
     ``path`` is relative to the store's root, with forward slashes. A line counts from 1 and
@@ -47,7 +43,7 @@ class Location(_Struct, kw_only=True):
     row: str | None = None
 
 
-class Damage(_Struct, kw_only=True):
+class Damage(msgspec.Struct, frozen=True, kw_only=True):
     """Something in a file is not as its writer meant it.
 
     ``kind`` is a short word such as ``torn_tail`` or ``lone_surrogate``; ``source`` is the
@@ -61,7 +57,7 @@ class Damage(_Struct, kw_only=True):
     why: str = ""
 
 
-class Unread(_Struct, kw_only=True):
+class Unread(msgspec.Struct, frozen=True, kw_only=True):
     """Records of one kind that became no message: bookkeeping (known) or news (unknown)."""
 
     record: str
@@ -72,13 +68,13 @@ class Unread(_Struct, kw_only=True):
 # ------------------------------------------------------------------ parts of content
 
 
-class Text(_Struct, kw_only=True, tag_field="type", tag="text"):
+class Text(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="text"):
     """Words, exactly as recorded."""
 
     text: str
 
 
-class Asset(_Struct, kw_only=True, tag_field="type", tag="asset"):
+class Asset(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="asset"):
     """An image or a file. Equal bytes are one asset: ``sha256`` is its identity.
 
     ``data`` is base64 when the store holds the bytes; ``path`` is where it says they lie.
@@ -92,13 +88,13 @@ class Asset(_Struct, kw_only=True, tag_field="type", tag="asset"):
     size: int | None = None
 
 
-class Structured(_Struct, kw_only=True, tag_field="type", tag="structured"):
+class Structured(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="structured"):
     """A JSON value that a tool returned beside or instead of text."""
 
     value: Any
 
 
-class Opaque(_Struct, kw_only=True, tag_field="type", tag="opaque"):
+class Opaque(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="opaque"):
     """Content only its provider can read: kept for the same store, carried nowhere else."""
 
     form: Literal["encrypted", "signature", "redacted"]
@@ -113,21 +109,21 @@ Content = tuple[Part, ...]
 # ------------------------------------------------------------------ what messages carry
 
 
-class Superseded(_Struct, kw_only=True):
+class Superseded(msgspec.Struct, frozen=True, kw_only=True):
     """The message was recorded but a later one took its place."""
 
     id: str | None
     why: Literal["rewind", "edit", "retry", "branch", "compaction"]
 
 
-class Inherited(_Struct, kw_only=True):
+class Inherited(msgspec.Struct, frozen=True, kw_only=True):
     """The message was copied from another session when this one was forked or spawned."""
 
     session: str | None
     id: str | None = None
 
 
-class Usage(_Struct, kw_only=True):
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """Token counts as the CLI recorded them; None is "not recorded", never zero."""
 
     scope: Literal["response", "turn", "session"]
@@ -140,7 +136,7 @@ class Usage(_Struct, kw_only=True):
     total: int | None = None
 
 
-class FileEdit(_Struct, kw_only=True):
+class FileEdit(msgspec.Struct, frozen=True, kw_only=True):
     """One file touched by a change.
 
     ``before`` and ``after`` are the replaced and the new text where the record holds both
@@ -157,7 +153,7 @@ class FileEdit(_Struct, kw_only=True):
     moved_to: str | None = None
 
 
-class PlanItem(_Struct, kw_only=True):
+class PlanItem(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a checklist."""
 
     text: str
@@ -165,14 +161,14 @@ class PlanItem(_Struct, kw_only=True):
     id: str | None = None
 
 
-class SearchResult(_Struct, kw_only=True):
+class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     """One hit of a web search."""
 
     url: str | None
     title: str | None = None
 
 
-class Question(_Struct, kw_only=True):
+class Question(msgspec.Struct, frozen=True, kw_only=True):
     """One question put to the person, with what they answered."""
 
     text: str
@@ -395,7 +391,7 @@ AnyMessage = (
 # ------------------------------------------------------------------ sessions
 
 
-class Lineage(_Struct, kw_only=True):
+class Lineage(msgspec.Struct, frozen=True, kw_only=True):
     """Where a session comes from."""
 
     forked_from: str | None = None
@@ -404,14 +400,14 @@ class Lineage(_Struct, kw_only=True):
     continues: str | None = None
 
 
-class SideStore(_Struct, kw_only=True):
+class SideStore(msgspec.Struct, frozen=True, kw_only=True):
     """Something a session keeps outside its transcript (undo history, todos, checkpoints)."""
 
     name: str
     path: str
 
 
-class SessionInfo(_Struct, kw_only=True):
+class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What a listing says of a session without reading it whole."""
 
     agent: str
@@ -425,7 +421,7 @@ class SessionInfo(_Struct, kw_only=True):
     lineage: Lineage = Lineage()
 
 
-class Transcript(_Struct, kw_only=True):
+class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     """One session, whole: the recorded view. :meth:`effective` gives the other one."""
 
     agent: str

@@ -15,11 +15,7 @@ AuxiliaryKind = Literal[
 ]
 
 
-class _Struct(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    pass
-
-
-class WireCall(_Struct, kw_only=True):
+class WireCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A call in the CLI's own words. ``arguments`` is an object, or a string of free text
     (sent as a custom call on the Responses wire)."""
 
@@ -30,7 +26,7 @@ class WireCall(_Struct, kw_only=True):
     custom: bool = False
 
 
-class PlayResponse(_Struct, kw_only=True):
+class PlayResponse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One scripted answer. ``id`` is unique in the play and becomes message and request id."""
 
     id: str
@@ -44,21 +40,21 @@ class PlayResponse(_Struct, kw_only=True):
     usage: dict[str, int] = {}
 
 
-class PlayTurn(_Struct, kw_only=True):
+class PlayTurn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A prompt and the answers that follow it."""
 
     prompt: str
     responses: tuple[PlayResponse, ...]
 
 
-class Thread(_Struct, kw_only=True):
+class Thread(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The main conversation (``name`` is None) or one subagent's (named after its call)."""
 
     name: str | None
     turns: tuple[PlayTurn, ...]
 
 
-class Auxiliary(_Struct, kw_only=True):
+class Auxiliary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A request that a CLI makes on the side, and what to answer.
 
     ``contains`` are strings that must all occur in the last user text (or, for
@@ -73,7 +69,7 @@ class Auxiliary(_Struct, kw_only=True):
     has_tools: bool | None = None
 
 
-class Play(_Struct, kw_only=True):
+class Play(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything the scripted model needs to know."""
 
     wire: Wire

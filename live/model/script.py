@@ -1,9 +1,9 @@
 """What happens in a scenario: the only source of truth about a recording.
 
-A scenario is CLI-neutral YAML (``live/scenarios/*.yaml``). It says what the person asks, what
-the model answers, which calls it makes and what comes of them. A driver translates each call
-into its CLI's own tool (:mod:`live.agents.base`); the scripted model then plays the result,
-and :mod:`live.truth` says what a reader must find.
+A scenario is CLI-neutral YAML (``live/scenarios/*.yaml``); a misspelt key is an error. It
+says what the person asks, what the model answers, which calls it makes and what comes of
+them. A driver translates each call into its CLI's own tool (:mod:`live.agents.base`); the
+scripted model then plays the result, and :mod:`live.truth` says what a reader must find.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ import msgspec
 import yaml
 
 
-class _Struct(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Shared settings: a misspelt key of a scenario is an error."""
-
-
-class Command(_Struct, kw_only=True, tag_field="verb", tag="command"):
+class Command(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="verb",
+    tag="command",
+):
     """Run a shell command. ``stdout``, ``stderr`` and ``exit_code`` are what must come of it."""
 
     id: str
@@ -29,7 +32,14 @@ class Command(_Struct, kw_only=True, tag_field="verb", tag="command"):
     exit_code: int = 0
 
 
-class Read(_Struct, kw_only=True, tag_field="verb", tag="read"):
+class Read(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="verb",
+    tag="read",
+):
     """Read a file of the workspace with the CLI's reading tool, or by command if it has none."""
 
     id: str
@@ -37,7 +47,14 @@ class Read(_Struct, kw_only=True, tag_field="verb", tag="read"):
     content: str | None = None
 
 
-class Create(_Struct, kw_only=True, tag_field="verb", tag="create"):
+class Create(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="verb",
+    tag="create",
+):
     """Create a file."""
 
     id: str
@@ -45,7 +62,14 @@ class Create(_Struct, kw_only=True, tag_field="verb", tag="create"):
     content: str
 
 
-class Update(_Struct, kw_only=True, tag_field="verb", tag="update"):
+class Update(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="verb",
+    tag="update",
+):
     """Replace one fragment of a file."""
 
     id: str
@@ -55,14 +79,28 @@ class Update(_Struct, kw_only=True, tag_field="verb", tag="update"):
     fails: bool = False
 
 
-class Delete(_Struct, kw_only=True, tag_field="verb", tag="delete"):
+class Delete(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="verb",
+    tag="delete",
+):
     """Delete a file."""
 
     id: str
     path: str
 
 
-class Rename(_Struct, kw_only=True, tag_field="verb", tag="rename"):
+class Rename(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="verb",
+    tag="rename",
+):
     """Move a file."""
 
     id: str
@@ -70,7 +108,14 @@ class Rename(_Struct, kw_only=True, tag_field="verb", tag="rename"):
     to: str
 
 
-class UnknownTool(_Struct, kw_only=True, tag_field="verb", tag="unknown-tool"):
+class UnknownTool(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="verb",
+    tag="unknown-tool",
+):
     """Call a tool that the CLI does not have: it must answer with an error."""
 
     id: str
@@ -78,7 +123,14 @@ class UnknownTool(_Struct, kw_only=True, tag_field="verb", tag="unknown-tool"):
     arguments: dict[str, Any]
 
 
-class Mcp(_Struct, kw_only=True, tag_field="verb", tag="mcp"):
+class Mcp(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="verb",
+    tag="mcp",
+):
     """Call a tool of the scenario's MCP server (:mod:`live.mcp_server`)."""
 
     id: str
@@ -88,21 +140,35 @@ class Mcp(_Struct, kw_only=True, tag_field="verb", tag="mcp"):
     error: str | None = None
 
 
-class Todo(_Struct, kw_only=True, tag_field="verb", tag="todo"):
+class Todo(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="verb",
+    tag="todo",
+):
     """Set the agent's checklist."""
 
     id: str
     items: tuple[TodoItem, ...]
 
 
-class TodoItem(_Struct, kw_only=True):
+class TodoItem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One line of the checklist."""
 
     text: str
     status: Literal["pending", "in_progress", "completed"]
 
 
-class Spawn(_Struct, kw_only=True, tag_field="verb", tag="subagent"):
+class Spawn(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="verb",
+    tag="subagent",
+):
     """Hand a task to another agent, which follows a script of its own and then reports."""
 
     id: str
@@ -114,7 +180,7 @@ class Spawn(_Struct, kw_only=True, tag_field="verb", tag="subagent"):
 Call = Command | Read | Create | Update | Delete | Rename | UnknownTool | Mcp | Todo | Spawn
 
 
-class Failure(_Struct, kw_only=True):
+class Failure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The provider refuses: an HTTP status, its error type and words, and extra headers."""
 
     status: int
@@ -123,7 +189,7 @@ class Failure(_Struct, kw_only=True):
     headers: dict[str, str] = {}
 
 
-class Response(_Struct, kw_only=True):
+class Response(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One answer of the model: thought, words, calls; or a failure.
 
     ``finish_order`` lists call ids in the order in which their results must arrive (drivers
@@ -138,7 +204,7 @@ class Response(_Struct, kw_only=True):
     hang: bool = False
 
 
-class Turn(_Struct, kw_only=True):
+class Turn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One prompt and the answers to it. Each turn is a CLI process of its own; all but the
     first resume the session.
 
@@ -151,7 +217,7 @@ class Turn(_Struct, kw_only=True):
     ends: Literal["completed", "failed", "killed"] = "completed"
 
 
-class Scenario(_Struct, kw_only=True):
+class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A scenario: its workspace (path to content) and its turns."""
 
     name: str

@@ -1,0 +1,1 @@
+"""The suite: what survives, what drifted, and whether an adapter conforms."""

@@ -1,0 +1,1 @@
+"""The session store of GitHub Copilot CLI."""
