@@ -1,19 +1,42 @@
-"""JSON lines, read as CLIs really leave them: split on LF only, nothing skipped in silence."""
+"""JSON lines, read as CLIs really leave them: split on LF only, nothing skipped in silence.
+
+A physical line is one record, or it is damaged: cut short, spliced with its neighbour,
+preceded by NULs, broken by a raw newline. Strict reading refuses the first fault; recovery
+returns every complete record and names each fault with its byte offset.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 import orjson
 
-from transcripts.errors import DamagedRecord
+from transcripts.errors import ChangedDuringRead, DamagedRecord
 from transcripts.model import Damage
 from transcripts.records.base import Record, RecordFile
 
-_LONG_INTEGER = re.compile(rb"[0-9]{16}")
+_LONG_INTEGER = re.compile(rb"[:,\[]\s*-?[0-9]{16}")
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+_RECORD_START = re.compile(r'\{\s*"')
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+_MOST_JOINED_LINES = 64
+_MOST_RECOVERY_STARTS = 512
+
+_RECOVER = "read with --recover to get the records that are whole"
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON value")
+
+
+_STRICT = json.JSONDecoder(parse_constant=_refuse_constant)
+_LENIENT = json.JSONDecoder(parse_constant=_refuse_constant, strict=False)
 
 
 def parse(raw: bytes) -> Any:
@@ -27,7 +50,15 @@ def parse(raw: bytes) -> Any:
             return orjson.loads(raw)
         except orjson.JSONDecodeError:
             pass
-    return json.loads(raw.decode("utf-8"))
+    return _decode(_STRICT, raw.decode("utf-8"))
+
+
+def encode(values: Iterable[Any]) -> bytes:
+    """Return records as bytes: one line each, compact, UTF-8, ending in LF.
+
+    Text must be free of lone surrogates (:func:`transcripts.narration` scrubs it).
+    """
+    return b"".join(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE) for value in values)
 
 
 def read(path: Path, root: Path, *, recover: bool = False) -> RecordFile:
@@ -35,29 +66,278 @@ def read(path: Path, root: Path, *, recover: bool = False) -> RecordFile:
 
     Strict (the default) raises :class:`DamagedRecord` at the first line that is no whole
     record; ``recover=True`` returns every complete record and says what was wrong where.
+    Faults that cost nothing (a byte order mark, half a surrogate pair) are damage in both.
     """
-    name = path.relative_to(root).as_posix()
-    records: list[Record] = []
     damage: list[Damage] = []
-    offset = 0
-    for number, raw in enumerate(path.read_bytes().split(b"\n"), 1):
-        text = raw.strip(b" \t\r")
-        if text:
+    records = list(iterate(path, root, damage, recover=recover))
+    return RecordFile(_relative(path, root), records, damage)
+
+
+def iterate(
+    path: Path, root: Path, damage: list[Damage], *, recover: bool = False
+) -> Iterator[Record]:
+    """Yield the records of a file in bounded memory, adding what is wrong to ``damage``."""
+    name = _relative(path, root)
+    with path.open("rb") as file:
+        before = os.fstat(file.fileno())
+        yield from _Lines(path, name, file, damage, recover).records()
+        after = os.fstat(file.fileno())
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        why = f"the file changed while it was read ({before.st_size} to {after.st_size} bytes)"
+        if not recover:
+            raise ChangedDuringRead(why, path=path, next_step="read it again when it is at rest")
+        damage.append(Damage(kind="changed_during_read", source=name, why=why))
+
+
+def _relative(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix()
+
+
+class _Line(NamedTuple):
+    number: int
+    offset: int
+    raw: bytes
+
+
+class _Lines:
+    """The lines of one file, with the look-ahead that joining a broken record needs."""
+
+    def __init__(
+        self,
+        path: Path,
+        name: str,
+        lines: Iterable[bytes],
+        damage: list[Damage],
+        recover: bool,
+    ) -> None:
+        self._path = path
+        self._name = name
+        self._source = iter(lines)
+        self._ahead: list[_Line] = []
+        self._number = 0
+        self._offset = 0
+        self._damage = damage
+        self._recover = recover
+
+    def records(self) -> Iterator[Record]:
+        """Yield each whole record."""
+        name = self._name
+        while (line := self._next()) is not None:
+            number, offset, raw = line
+            if number == 1 and raw.startswith(_BYTE_ORDER_MARK):
+                self._note("byte_order_mark", number, offset, "the file opens with a BOM")
+                raw, offset = raw[3:], offset + 3
+            text = raw.strip(b" \t\r\n")
+            if not text:
+                continue
             try:
-                records.append(Record(parse(text), text, name, number, offset))
-            except ValueError as error:
-                if not recover:
-                    raise DamagedRecord(
-                        f"not a JSON record: {error}",
-                        path=path,
-                        line=number,
-                        offset=offset,
-                        next_step="read with --recover to get the records that are whole",
-                    ) from error
-                damage.append(
-                    Damage(
-                        kind="malformed", source=name, line=number, offset=offset, why=str(error)
-                    )
-                )
-        offset += len(raw) + 1
-    return RecordFile(name, records, damage)
+                value = parse(text)
+            except (ValueError, RecursionError) as error:
+                start = offset + len(raw) - len(raw.lstrip(b" \t\r\n"))
+                yield from self._damaged(_Line(number, start, raw.strip(b" \t\r\n")), raw, error)
+                continue
+            if type(value) is not dict:
+                self._fault("not_an_object", number, offset, "a JSON value that is no object")
+                continue
+            if b"\\u" in text and _SURROGATE_ESCAPE.search(text):
+                self._note_surrogates(value, number, offset)
+            yield Record(value, text, name, number, offset)
+
+    def _next(self) -> _Line | None:
+        if self._ahead:
+            return self._ahead.pop(0)
+        raw = next(self._source, None)
+        if raw is None:
+            return None
+        self._number += 1
+        line = _Line(self._number, self._offset, raw)
+        self._offset += len(raw)
+        return line
+
+    # What a damaged line still holds.
+
+    def _damaged(self, line: _Line, physical: bytes, error: Exception) -> Iterator[Record]:
+        if not self._recover:
+            self._refuse(line, error)
+        if not line.raw.strip(b"\0"):
+            kind = "nul_run" if physical.endswith(b"\n") else "nul_tail"
+            self._note(kind, line.number, line.offset, f"{len(line.raw)} NUL bytes")
+            return
+        joined = self._joined(line)
+        if joined is not None:
+            yield joined
+            return
+        text = line.raw.decode("utf-8", "surrogateescape")
+        if "\udc80" <= max(text) <= "\udcff":
+            self._note("invalid_utf8", line.number, line.offset, "bytes that are not UTF-8")
+        found = False
+        for record in self._complete_objects(line, text, torn=not physical.endswith(b"\n")):
+            found = True
+            yield record
+        if not found and not self._damage_at(line.number):
+            self._note("malformed", line.number, line.offset, str(error))
+
+    def _joined(self, line: _Line) -> Record | None:
+        """Return the record that a raw newline broke over several lines, or None."""
+        raw = line.raw
+        taken: list[_Line] = []
+        while len(taken) < _MOST_JOINED_LINES and (following := self._next()) is not None:
+            taken.append(following)
+            stripped = following.raw.strip(b" \t\r\n")
+            if _parses(stripped):
+                break
+            raw += b"\n" + following.raw.rstrip(b"\r\n")
+            try:
+                value = _decode(_LENIENT, raw.decode("utf-8"))
+            except (ValueError, RecursionError):
+                continue
+            if type(value) is dict:
+                why = f"a raw newline broke the record over {len(taken) + 1} lines"
+                self._note("repaired", line.number, line.offset, why)
+                return Record(value, raw, self._name, line.number, line.offset)
+        self._ahead[:0] = taken
+        return None
+
+    def _complete_objects(self, line: _Line, text: str, *, torn: bool) -> Iterator[Record]:
+        position = 0
+        whole_before = False
+        while position < len(text):
+            nuls = len(text) - position - len(text[position:].lstrip("\0"))
+            if nuls:
+                offset = line.offset + _width(text[:position])
+                self._note("nul_run", line.number, offset, f"{nuls} NUL bytes")
+                position += nuls
+                continue
+            if text[position] in " \t\r":
+                position += 1
+                continue
+            offset = line.offset + _width(text[:position])
+            try:
+                value, end = _LENIENT.raw_decode(text, position)
+            except json.JSONDecodeError as error:
+                start = _next_start(text, position, error.pos)
+                if start is None:
+                    kind = "torn_tail" if torn else "torn_line"
+                    self._note(kind, line.number, offset, f"cut short: {error.msg}")
+                    return
+                why = "a cut record runs into the next one"
+                self._note("truncated_splice", line.number, offset, why)
+                position = start
+                whole_before = False
+                continue
+            except (ValueError, RecursionError) as error:
+                self._note("malformed", line.number, offset, str(error) or "nested too deeply")
+                return
+            if whole_before:
+                self._note("missing_newline", line.number, offset, "no newline before the record")
+            if isinstance(value, dict):
+                raw = text[position:end].encode("utf-8", "surrogateescape")
+                clean = _without_escapes(value) if "invalid_utf8" in self._kinds(line) else value
+                if position == 0 and end == len(text):
+                    self._note("control_character", line.number, offset, "raw control characters")
+                self._note_surrogates(clean, line.number, offset)
+                yield Record(clean, raw, self._name, line.number, offset)
+            else:
+                self._note("not_an_object", line.number, offset, "a JSON value that is no object")
+            whole_before = True
+            position = end
+
+    # What is said about it.
+
+    def _refuse(self, line: _Line, error: Exception) -> NoReturn:
+        offset = line.offset
+        if isinstance(error, json.JSONDecodeError):
+            offset += _width(error.doc[: error.pos])
+            why = f"not a whole JSON record: {error.msg}"
+        elif isinstance(error, UnicodeDecodeError):
+            offset += error.start
+            why = f"not UTF-8: {error.reason}"
+        else:
+            why = f"not a whole JSON record: {str(error) or 'nested too deeply'}"
+        raise DamagedRecord(
+            why, path=self._path, line=line.number, offset=offset, next_step=_RECOVER
+        ) from error
+
+    def _fault(self, kind: str, line: int, offset: int, why: str) -> None:
+        if not self._recover:
+            raise DamagedRecord(why, path=self._path, line=line, offset=offset, next_step=_RECOVER)
+        self._note(kind, line, offset, why)
+
+    def _note(self, kind: str, line: int, offset: int, why: str) -> None:
+        self._damage.append(Damage(kind=kind, source=self._name, line=line, offset=offset, why=why))
+
+    def _note_surrogates(self, value: Any, line: int, offset: int) -> None:
+        for pointer, position in _lone_surrogates(value, ""):
+            why = f"half a surrogate pair at {pointer}, character {position}"
+            self._note("lone_surrogate", line, offset, why)
+
+    def _kinds(self, line: _Line) -> set[str]:
+        return {damage.kind for damage in self._damage if damage.line == line.number}
+
+    def _damage_at(self, number: int) -> bool:
+        return any(damage.line == number for damage in self._damage)
+
+
+def _decode(decoder: json.JSONDecoder, text: str) -> Any:
+    try:
+        return decoder.decode(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _parses(raw: bytes) -> bool:
+    try:
+        return isinstance(parse(raw), dict)
+    except ValueError:
+        return False
+
+
+def _next_start(text: str, position: int, broken_at: int) -> int | None:
+    """Return where the next whole record starts on a line whose record breaks off, or None.
+
+    ``broken_at`` is where the grammar broke. A whole object that ends before it is nested in
+    the cut record and no record of its own; the spliced record spans the break or follows it.
+    """
+    start = position + 1
+    for _ in range(_MOST_RECOVERY_STARTS):
+        match = _RECORD_START.search(text, start)
+        if match is None:
+            return None
+        try:
+            _, end = _LENIENT.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            start = match.start() + 1
+            continue
+        if end > broken_at:
+            return match.start()
+        start = end
+    return None
+
+
+def _width(text: str) -> int:
+    return len(text.encode("utf-8", "surrogateescape"))
+
+
+def _lone_surrogates(value: Any, pointer: str) -> Iterator[tuple[str, int]]:
+    if isinstance(value, str):
+        for position, character in enumerate(value):
+            if "\ud800" <= character <= "\udfff":
+                yield pointer or "/", position
+    elif isinstance(value, dict):
+        for key, member in value.items():
+            step = key.replace("~", "~0").replace("/", "~1")
+            yield from _lone_surrogates(member, f"{pointer}/{step}")
+    elif isinstance(value, list):
+        for index, member in enumerate(value):
+            yield from _lone_surrogates(member, f"{pointer}/{index}")
+
+
+def _without_escapes(value: Any) -> Any:
+    """Return the value with each undecodable byte shown as U+FFFD."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    if isinstance(value, dict):
+        return {_without_escapes(key): _without_escapes(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_without_escapes(member) for member in value]
+    return value
