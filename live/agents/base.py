@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from live.model.play import Auxiliary, Wire, WireCall
-from live.model.script import Call, Scenario
+from live.model.script import Call, Response, Scenario
 
 
 class Expected(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,11 +33,14 @@ class Translation(msgspec.Struct, frozen=True, kw_only=True):
     """A scripted call in the CLI's own words, and what a reader must find of it.
 
     One native call may stand for several messages (a script in code mode) and the order of
-    ``expects`` is theirs.
+    ``expects`` is theirs. ``then`` are further calls that the model must make before it goes
+    on, each in an answer of its own (a CLI that hands out a subagent's report only when
+    asked); what a reader must find of them stands in ``expects`` too.
     """
 
     call: WireCall
     expects: tuple[Expected, ...]
+    then: tuple[WireCall, ...] = ()
 
 
 class CannotDo(Exception):
@@ -89,6 +92,17 @@ class Driver(ABC):
     @abstractmethod
     def translate(self, call: Call, workspace: str) -> Translation:
         """Put a scripted call into the CLI's own words; :class:`CannotDo` if there are none."""
+
+    def translate_response(
+        self, response: Response, scenario: Scenario, workspace: str
+    ) -> Sequence[Translation]:
+        """Put all calls of one answer into the CLI's own words: one by one, unless overridden.
+
+        A CLI in code mode makes parallel calls from inside one script, and a patch that moves
+        a file has to quote it: both need more than the call alone.
+        """
+        del scenario
+        return [self.translate(call, workspace) for call in response.calls]
 
     @abstractmethod
     def auxiliaries(self) -> Sequence[Auxiliary]:

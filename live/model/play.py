@@ -17,7 +17,11 @@ AuxiliaryKind = Literal[
 
 class WireCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A call in the CLI's own words. ``arguments`` is an object, or a string of free text
-    (sent as a custom call on the Responses wire)."""
+    (sent as a custom call on the Responses wire).
+
+    What only an earlier result can tell (the id of an agent just spawned) is written as the
+    object ``{"$result": [call id, key]}`` in place of a value: the scripted model replaces it
+    by that key of the earlier call's JSON result, as a model would copy it."""
 
     id: str
     name: str

@@ -192,14 +192,16 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class Response(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One answer of the model: thought, words, calls; or a failure.
 
-    ``finish_order`` lists call ids in the order in which their results must arrive (drivers
-    make commands wait for it). ``hang`` keeps the stream open without ending it, so that the
-    driver can kill the CLI at that point.
+    ``finish_order`` lists call ids in the order in which their results arrive, where that
+    differs from the order of the calls (the commands themselves take care of it). ``hang``
+    keeps the stream open without ending it, so that the driver can kill the CLI at that
+    point.
     """
 
     reasoning: str | None = None
     text: str | None = None
     calls: tuple[Call, ...] = ()
+    finish_order: tuple[str, ...] = ()
     failure: Failure | None = None
     hang: bool = False
 
