@@ -52,6 +52,8 @@ class Driver(ABC):
 
     agent: ClassVar[str]
     package: ClassVar[str]
+    node: ClassVar[int] = 18
+    """The oldest major of Node that starts every release driven here."""
     dialects: ClassVar[tuple[str | None, ...]] = (None,)
     """Ways in which one release talks to different models; the first is the default."""
 
@@ -133,7 +135,12 @@ def drivers() -> tuple[str, ...]:
     return tuple(_DRIVERS)
 
 
+def driver_class(agent: str) -> type[Driver]:
+    """Return the class of an agent's driver; KeyError if there is none."""
+    module, _, name = _DRIVERS[agent].partition(":")
+    return getattr(import_module(module), name)
+
+
 def find_driver(agent: str, version: str, dialect: str | None = None) -> Driver:
     """Return the driver of an agent for a release; KeyError if there is none."""
-    module, _, name = _DRIVERS[agent].partition(":")
-    return getattr(import_module(module), name)(version, dialect)
+    return driver_class(agent)(version, dialect)

