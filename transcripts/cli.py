@@ -1,0 +1,171 @@
+"""The ``transcripts`` command: list sessions, show one, carry one into another CLI.
+
+Exit codes: 0 as it should be; 2 misuse, or input that can't be read (one line on stderr).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+from uuid import uuid4
+
+import click
+
+from transcripts.display import conversation, session_table, written
+from transcripts.errors import TranscriptError
+from transcripts.model import Transcript
+from transcripts.reading import find_session
+from transcripts.serialise import to_builtins, to_json
+from transcripts.stores.base import SessionInfo, Unlisted, agents, open_store
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+UNREADABLE = 2
+
+
+def _format_option(command: _Command) -> _Command:
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        help="For people or for machines.",
+    )(command)
+
+
+def _home_option(command: _Command) -> _Command:
+    return click.option(
+        "--home",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="The user's home to look under. Without it CLAUDE_CONFIG_DIR, CODEX_HOME, "
+        "COPILOT_HOME and then HOME decide.",
+    )(command)
+
+
+def _agent_option(*names: str, **settings: Any) -> Callable[[_Command], _Command]:
+    return click.option(*names, type=click.Choice(agents()), **settings)
+
+
+def _recover_option(command: _Command) -> _Command:
+    return click.option(
+        "--recover",
+        is_flag=True,
+        help="Read what is whole and list the damage, instead of refusing a damaged file.",
+    )(command)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="transcript-conformance")
+def transcripts() -> None:
+    """Read and write the session files that coding-agent CLIs leave on disk."""
+
+
+@transcripts.command("list")
+@_agent_option("--agent", help="Only this CLI's sessions.")
+@click.option("--cwd", help="Only sessions of this working directory.")
+@_home_option
+@_format_option
+def list_sessions(agent: str | None, cwd: str | None, home: Path | None, form: str) -> None:
+    """List the sessions of every store, newest first."""
+    sessions: list[SessionInfo] = []
+    failed: list[Unlisted] = []
+    seen = 0
+    for name in [agent] if agent else agents():
+        listing = open_store(name, home).list(cwd)
+        sessions += listing.sessions
+        failed += listing.failed
+        seen += listing.seen
+    sessions.sort(key=lambda s: s.updated_at.timestamp() if s.updated_at else 0.0, reverse=True)
+    if form == "json":
+        _print_json({"sessions": sessions, "seen": seen, "listed": len(sessions), "failed": failed})
+    else:
+        session_table(sessions, seen, failed)
+
+
+@transcripts.command("show")
+@click.argument("session_or_path")
+@_agent_option("--agent", help="Whose session it is, where records or id don't tell.")
+@_recover_option
+@click.option(
+    "--view",
+    type=click.Choice(["recorded", "effective"]),
+    default="recorded",
+    help="Everything recorded, or what the next request to the model would hold.",
+)
+@_home_option
+@_format_option
+def show(
+    session_or_path: str, agent: str | None, recover: bool, view: str, home: Path | None, form: str
+) -> None:
+    """Show one session in the normalised model."""
+    store, path = find_session(session_or_path, agent, home)
+    transcript = store.read_path(path, recover=recover)
+    messages = transcript.effective() if view == "effective" else transcript.messages
+    if form == "json":
+        document = to_builtins(transcript)
+        document["messages"] = to_builtins(messages)
+        _print_json(document)
+    else:
+        conversation(transcript, messages)
+
+
+@transcripts.command("convert")
+@click.argument("session_or_path")
+@_agent_option("--from", "source", help="Whose session it is, where records or id don't tell.")
+@_agent_option("--to", "target", required=True, help="The CLI that is to resume it.")
+@click.option("--cwd", help="The working directory of the new session; the source's if not given.")
+@click.option("--session-id", help="The id of the new session; a new UUID if not given.")
+@_recover_option
+@_home_option
+@_format_option
+def convert(
+    session_or_path: str,
+    source: str | None,
+    target: str,
+    cwd: str | None,
+    session_id: str | None,
+    recover: bool,
+    home: Path | None,
+    form: str,
+) -> None:
+    """Carry a session into another CLI's store, as a new session there.
+
+    Nothing that exists is touched. What could not cross is said.
+    """
+    reader, path = find_session(session_or_path, source, home)
+    transcript: Transcript = reader.read_path(path, recover=recover)
+    store = open_store(target, home)
+    session = store.write(
+        transcript, session_id=session_id or str(uuid4()), cwd=cwd and str(Path(cwd).absolute())
+    )
+    resume = store.resume_command(session.session_id)
+    if form == "json":
+        _print_json(
+            {
+                "session_id": session.session_id,
+                "path": session.path.relative_to(store.root).as_posix(),
+                "resume": resume,
+                "losses": session.losses,
+                "recovered": recover,
+                "damage": transcript.damage,
+            }
+        )
+    else:
+        written(session, resume, transcript.damage if recover else ())
+
+
+def _print_json(document: Any) -> None:
+    sys.stdout.buffer.write(to_json(document).encode() + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def main() -> NoReturn:
+    """Run the command; a typed error is one line on stderr and exit code 2."""
+    try:
+        transcripts(standalone_mode=True)
+    except TranscriptError as error:
+        click.echo(f"transcripts: {error}", err=True)
+        sys.exit(UNREADABLE)
+    sys.exit(0)
