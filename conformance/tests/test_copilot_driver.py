@@ -1,0 +1,255 @@
+"""What is known of driving Copilot CLI, each value measured on the release it names."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from live.agents.base import find_driver
+from live.model.script import (
+    Command,
+    Create,
+    Delete,
+    Mcp,
+    Read,
+    Rename,
+    Response,
+    Scenario,
+    Spawn,
+    Todo,
+    TodoItem,
+    Turn,
+    UnknownTool,
+    Update,
+)
+
+RELEASES = ("1.0.102", "1.0.60")
+WORKSPACE = "/srv/project"
+
+
+def said(version: str, call: Any, dialect: str | None = None) -> tuple[str, Any, str, Any]:
+    """The tool, its arguments, and the kind and fields of the one message expected."""
+    translation = find_driver("copilot", version, dialect).translate(call, WORKSPACE)
+    (expected,) = translation.expects
+    wire = translation.call
+    return wire.name, wire.arguments, expected.kind, dict(expected.fields)
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_a_command_runs_in_a_shell_that_the_script_names(version: str) -> None:
+    call = Command(id="count", run="ls | wc -l", stdout="3\n")
+    tool, arguments, kind, fields = said(version, call)
+    assert (tool, kind) == ("bash", "CommandExecution")
+    assert arguments["command"] == "ls | wc -l"
+    assert arguments["shellId"] == "count"
+    assert arguments["mode"] == "sync"
+    assert fields == {"command": "ls | wc -l", "exit_code": 0, "output": "3\n"}
+
+
+@pytest.mark.parametrize(
+    ("version", "output"),
+    [("1.0.102", "wet\ncold\n"), ("1.0.60", "wet\ncold\nexit\n")],
+)
+def test_a_terminal_shows_that_its_shell_was_ended(version: str, output: str) -> None:
+    call = Command(
+        id="try",
+        run="echo wet; echo cold >&2; exit 3",
+        stdout="wet\n",
+        stderr="cold\n",
+        exit_code=3,
+    )
+    _, _, _, fields = said(version, call)
+    assert fields["output"] == output
+    assert fields["exit_code"] == 3
+    assert fields["status"] == "failed"
+
+
+@pytest.mark.parametrize("run", ["sh -c 'exit 3'", "echo exit; false", "grep exit notes.txt"])
+def test_a_word_exit_that_ends_no_shell_adds_nothing_to_the_output(run: str) -> None:
+    _, _, _, fields = said("1.0.60", Command(id="try", run=run, exit_code=3))
+    assert fields["output"] == ""
+
+
+@pytest.mark.parametrize(
+    ("version", "shown"), [("1.0.102", "hello\n"), ("1.0.60", "1. hello\n2. ")]
+)
+def test_lines_of_a_viewed_file_are_numbered_in_the_older_release(version: str, shown: str) -> None:
+    tool, arguments, kind, fields = said(version, Read(id="r", path="a.txt", content="hello\n"))
+    assert (tool, kind) == ("view", "ToolCall")
+    assert arguments == {"path": "/srv/project/a.txt"}
+    assert fields["output"] == shown
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_files_are_created_and_edited_with_tools(version: str) -> None:
+    tool, arguments, kind, fields = said(version, Create(id="c", path="n.txt", content="one\n"))
+    assert (tool, kind) == ("create", "FileChange")
+    assert arguments == {"path": "/srv/project/n.txt", "file_text": "one\n"}
+    assert fields == {
+        "changes": [{"path": "/srv/project/n.txt", "operation": "add", "after": "one\n"}]
+    }
+    tool, arguments, kind, fields = said(
+        version, Update(id="u", path="n.txt", old="one", new="two")
+    )
+    assert (tool, kind) == ("edit", "FileChange")
+    assert arguments == {"path": "/srv/project/n.txt", "old_str": "one", "new_str": "two"}
+    (change,) = fields["changes"]
+    assert (change["operation"], change["before"], change["after"]) == ("update", "one", "two")
+    assert "status" not in fields
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_an_edit_that_matches_nothing_fails_with_the_words_that_reach_the_file(
+    version: str,
+) -> None:
+    call = Update(id="u", path="n.txt", old="one", new="two", fails=True)
+    _, _, _, fields = said(version, call)
+    assert (fields["status"], fields["error"]) == ("failed", "No match found")
+
+
+@pytest.mark.parametrize("dialect", [None, "chat"])
+def test_deleting_and_moving_are_commands_where_there_is_no_patch(dialect: str | None) -> None:
+    _, arguments, kind, fields = said("1.0.102", Delete(id="d", path="old name.txt"), dialect)
+    assert kind == "CommandExecution"
+    assert arguments["command"] == "rm '/srv/project/old name.txt'" == fields["command"]
+    _, arguments, kind, _ = said("1.0.102", Rename(id="m", path="a.txt", to="b.txt"), dialect)
+    assert kind == "CommandExecution"
+    assert arguments["command"] == "mv /srv/project/a.txt /srv/project/b.txt"
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_a_codex_model_changes_files_by_patches_of_free_text(version: str) -> None:
+    tool, text, kind, fields = said(
+        version, Create(id="c", path="n.txt", content="one\ntwo\n"), "apply-patch"
+    )
+    assert (tool, kind) == ("apply_patch", "FileChange")
+    assert text == (
+        "*** Begin Patch\n*** Add File: /srv/project/n.txt\n+one\n+two\n*** End Patch\n"
+    )
+    assert fields["changes"][0]["operation"] == "add"
+    _, text, _, fields = said(version, Delete(id="d", path="n.txt"), "apply-patch")
+    assert text == "*** Begin Patch\n*** Delete File: /srv/project/n.txt\n*** End Patch\n"
+    assert fields["changes"] == [{"path": "/srv/project/n.txt", "operation": "delete"}]
+    call = Update(id="u", path="n.txt", old="two\n", new="three\n", fails=True)
+    _, text, _, fields = said(version, call, "apply-patch")
+    assert "\n@@\n-two\n+three\n" in text
+    assert fields["error"].endswith("Failed to find expected lines in /srv/project/n.txt:\ntwo")
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_a_checklist_is_rows_of_a_table(version: str) -> None:
+    items = (
+        TodoItem(text="Ring the miller's bell", status="completed"),
+        TodoItem(text="Sweep", status="in_progress"),
+    )
+    tool, arguments, kind, fields = said(version, Todo(id="t", items=items))
+    assert (tool, kind) == ("sql", "ToolCall")
+    assert arguments["query"] == (
+        "DELETE FROM todos; INSERT INTO todos (id, title, status) VALUES "
+        "('1', 'Ring the miller''s bell', 'done'), ('2', 'Sweep', 'in_progress')"
+    )
+    assert fields["arguments"] == arguments
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_errors_of_tools_are_named_as_the_file_names_them(version: str) -> None:
+    _, _, _, fields = said(version, UnknownTool(id="x", name="weigh", arguments={"what": "stone"}))
+    assert (fields["status"], fields["error"]) == ("failed", "Tool 'weigh' does not exist.")
+    tool, _, _, fields = said(version, Mcp(id="m", tool="ring", arguments={}, error="bell is gone"))
+    assert tool == f"{fields['server']}-ring"
+    assert fields["error"] == f"MCP server '{fields['server']}': bell is gone"
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_a_task_is_waited_for_and_its_last_words_are_its_output(version: str) -> None:
+    call = Spawn(
+        id="scout",
+        description="Look around",
+        prompt="Look for the well.",
+        responses=(Response(text="I look."), Response(text="Behind the barn.")),
+    )
+    tool, arguments, kind, fields = said(version, call)
+    assert (tool, kind) == ("task", "SubAgent")
+    assert arguments["mode"] == "sync"
+    assert fields == {
+        "description": "Look around",
+        "prompt": "Look for the well.",
+        "output": "Behind the barn.",
+    }
+
+
+def test_each_dialect_speaks_a_wire_of_its_own() -> None:
+    wires = {d: find_driver("copilot", "1.0.102", d).wire for d in (None, "apply-patch", "chat")}
+    assert wires == {None: "anthropic", "apply-patch": "responses", "chat": "chat"}
+    environment = find_driver("copilot", "1.0.102").environment("/srv/home", 8460)
+    assert environment["COPILOT_PROVIDER_TYPE"] == "anthropic"
+    assert environment["COPILOT_PROVIDER_BASE_URL"] == "http://127.0.0.1:8460"
+    assert environment["COPILOT_OFFLINE"] == "true"
+    assert not environment["COPILOT_CACHE_HOME"].startswith("/srv/home")
+
+
+def test_a_session_is_begun_under_an_id_and_resumed_by_it() -> None:
+    driver = find_driver("copilot", "1.0.102")
+    begin = driver.arguments("Hello.", resume=None, session_id="id-1")
+    assert "--allow-all-tools" in begin
+    assert begin[-2:] == ["--session-id", "id-1"]
+    assert driver.arguments("Go on.", resume="id-1", session_id="x")[-2:] == ["--resume", "id-1"]
+
+
+def test_the_mcp_server_is_offered_only_to_a_scenario_that_calls_it(tmp_path: Path) -> None:
+    driver = find_driver("copilot", "1.0.102")
+    inner = Response(calls=(Mcp(id="m", tool="ring", arguments={}),))
+    outer = Spawn(id="s", description="d", prompt="p", responses=(inner,))
+    for name, call in (("plain", Command(id="c", run="true")), ("nested", outer)):
+        turn = Turn(prompt="Go.", responses=(Response(calls=(call,)),))
+        scenario = Scenario(name=name, revision=1, title="", turns=(turn,))
+        driver.prepare(tmp_path / name, WORKSPACE, 8460, scenario)
+    assert not (tmp_path / "plain" / ".copilot" / "mcp-config.json").exists()
+    config: Any = json.loads((tmp_path / "nested/.copilot/mcp-config.json").read_text())
+    assert list(config["mcpServers"]) == ["scenario"]
+    trusted: Any = json.loads((tmp_path / "plain/.copilot/config.json").read_text())
+    assert trusted["trustedFolders"] == [WORKSPACE]
+
+
+def test_only_what_is_recorded_counts_as_a_session_file(tmp_path: Path) -> None:
+    state = tmp_path / ".copilot" / "session-state"
+    kept = ("a/events.jsonl", "a/workspace.yaml", "a/checkpoints/index.md", "a/session.db")
+    left = (
+        "a/.workspace-fork.lock",
+        "a/inuse.31.lock",
+        ".session-operation-locks/a.lock",
+        "../session-store.db",
+        "../logs/process-1-2.log",
+    )
+    for name in (*kept, *left):
+        path = state / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (state / "a" / "files").mkdir()
+    found = find_driver("copilot", "1.0.102").session_files(tmp_path)
+    assert [p.relative_to(state).as_posix() for p in found] == sorted(kept)
+
+
+def test_the_newest_session_is_the_one_written_last(tmp_path: Path) -> None:
+    driver = find_driver("copilot", "1.0.60")
+    with pytest.raises(LookupError):
+        driver.session_id(tmp_path)
+    for name, at in (("b-older", 1_000), ("a-newer", 2_000)):
+        path = tmp_path / ".copilot/session-state" / name / "events.jsonl"
+        path.parent.mkdir(parents=True)
+        path.touch()
+        os.utime(path, (at, at))
+    assert driver.session_id(tmp_path) == "a-newer"
+
+
+def test_the_log_says_what_stderr_kept_to_itself(tmp_path: Path) -> None:
+    driver = find_driver("copilot", "1.0.102")
+    assert driver.newest_log_line(tmp_path) is None
+    log = tmp_path / ".copilot" / "logs" / "process-17-1.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("10:00 [INFO] Began.\n10:01 [ERROR] Failed to open it\n10:02 [ERROR] {\n  x\n")
+    assert driver.newest_log_line(tmp_path) == "10:01 [ERROR] Failed to open it"

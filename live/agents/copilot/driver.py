@@ -1,0 +1,174 @@
+"""Starts GitHub Copilot CLI against a model on loopback, and finds what it wrote.
+
+With ``COPILOT_PROVIDER_BASE_URL`` the CLI (1.0.10 and newer) asks no account and no network
+of GitHub's. It speaks three wires. The default here is Anthropic's, because it records the
+most: thoughts with their signature, in 1.0.102 also as the provider's own blocks, and it is
+the only wire on which a resumed 1.0.102 sends thoughts again, so that they too have the
+model as a witness. Chat completions keep thoughts as bare text (1.0.60 only under the field
+``reasoning_text``, 1.0.102 under ``reasoning_content``); Responses keep them sealed and
+offer ``apply_patch`` in place of ``create`` and ``edit``: a dialect of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+
+from live.agents.base import Driver, Translation
+from live.agents.copilot.words import PATCH, SERVER, Words
+from live.model.play import Auxiliary, Wire
+from live.model.script import Call, Mcp, Response, Scenario, Spawn
+from live.releases import cache_root
+from live.sandbox import MCP_COMMAND
+
+CHAT = "chat"
+"""The dialect of a provider that speaks chat completions."""
+
+
+class _Provider(msgspec.Struct, frozen=True, kw_only=True):
+    """What a dialect is configured with. ``path`` is the base URL's; the rest, variables."""
+
+    wire: Wire
+    model: str
+    path: str
+    variables: Mapping[str, str]
+
+
+_PROVIDERS: dict[str | None, _Provider] = {
+    None: _Provider(
+        wire="anthropic",
+        model="claude-sonnet-4.6",
+        path="",
+        variables={"COPILOT_PROVIDER_TYPE": "anthropic"},
+    ),
+    PATCH: _Provider(
+        wire="responses",
+        model="gpt-5.3-codex",
+        path="/v1",
+        variables={"COPILOT_PROVIDER_WIRE_API": "responses"},
+    ),
+    CHAT: _Provider(wire="chat", model="gpt-5", path="/v1", variables={}),
+}
+
+# An error with words to it: the log prints objects over many lines, each marked as an error.
+_WORDED_ERROR = re.compile(r"\[ERROR\] \w+ \S")
+
+# Files of the session directory that only say which process holds it just now.
+_LOCKS = ("inuse.", ".workspace-fork.lock")
+
+
+class CopilotDriver(Driver):
+    """GitHub Copilot CLI at one release."""
+
+    agent: ClassVar[str] = "copilot"
+    package: ClassVar[str] = "@github/copilot"
+    dialects: ClassVar[tuple[str | None, ...]] = tuple(_PROVIDERS)
+
+    @property
+    def wire(self) -> Wire:
+        """The provider's wire that the CLI is configured to speak."""
+        return _PROVIDERS[self.dialect].wire
+
+    @property
+    def model(self) -> str:
+        """The model name that the CLI is started with."""
+        return _PROVIDERS[self.dialect].model
+
+    def executable(self, install: Path) -> Sequence[str]:
+        """Return the command that starts the CLI from its npm prefix."""
+        return [str(install / "node_modules" / ".bin" / "copilot")]
+
+    def environment(self, home: str, port: int) -> Mapping[str, str]:
+        """Return the variables to set beside PATH, HOME, LANG, TERM and TZ.
+
+        Every release unpacks some 200 MB before it starts, by default into the home, which
+        is new in each run: they go to the cache of releases instead.
+        """
+        provider = _PROVIDERS[self.dialect]
+        return {
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_AUTO_UPDATE": "false",
+            "COPILOT_CACHE_HOME": str(cache_root() / "unpacked" / self.agent),
+            "COPILOT_MODEL": provider.model,
+            "COPILOT_PROVIDER_BASE_URL": f"http://127.0.0.1:{port}{provider.path}",
+            **provider.variables,
+        }
+
+    def prepare(self, home: Path, workspace: str, port: int, scenario: Scenario | None) -> None:
+        """Write the configuration the CLI needs into its (outside view of) home.
+
+        The workspace is trusted beforehand, and the scenario's MCP server is offered only
+        where the scenario calls it: its tools would else stand in every session's prompt.
+        """
+        root = home / ".copilot"
+        root.mkdir(parents=True, exist_ok=True)
+        _write_json(root / "config.json", {"trustedFolders": [workspace]})
+        if scenario is not None and _calls_mcp(scenario):
+            server = {"type": "local", "command": MCP_COMMAND, "args": [], "tools": ["*"]}
+            _write_json(root / "mcp-config.json", {"mcpServers": {SERVER: server}})
+
+    def arguments(self, prompt: str, *, resume: str | None, session_id: str) -> Sequence[str]:
+        """Return the arguments of one non-interactive run."""
+        session = ("--resume", resume) if resume is not None else ("--session-id", session_id)
+        return ["-p", prompt, "--allow-all-tools", "--output-format", "json", *session]
+
+    def translate(self, call: Call, workspace: str) -> Translation:
+        """Put a scripted call into the CLI's own words; CannotDo if there are none."""
+        return Words(self.version, self.dialect, workspace).say(call)
+
+    def auxiliaries(self) -> Sequence[Auxiliary]:
+        """Return nothing: with a provider of its own the CLI asks the model nothing else."""
+        return ()
+
+    def session_files(self, home: Path) -> Sequence[Path]:
+        """Return the files of the session directories, without locks and empty directories.
+
+        ``session-store.db`` is left out: it is an index for searching that the CLI fills
+        from a session as it resumes it; sessions without a row resume with their whole
+        history.
+        """
+        found = (home / ".copilot" / "session-state").glob("[!.]*/**/*")
+        return sorted(p for p in found if p.is_file() and not p.name.startswith(_LOCKS))
+
+    def session_id(self, home: Path) -> str:
+        """Return the id of the newest main session under a home; LookupError if none."""
+        found = (home / ".copilot" / "session-state").glob("*/events.jsonl")
+        newest = max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
+        if newest is None:
+            raise LookupError(f"no session under {home}")
+        return newest.parent.name
+
+    def newest_log_line(self, home: Path) -> str | None:
+        """Return the CLI's last error (else its last line) in its newest log.
+
+        With ``--output-format json`` stderr stays empty whatever happens.
+        """
+        logs = (home / ".copilot" / "logs").glob("*.log")
+        newest = max(logs, key=lambda path: path.stat().st_mtime_ns, default=None)
+        if newest is None:
+            return None
+        lines = newest.read_text(encoding="utf-8", errors="replace").split("\n")
+        said = [line for line in lines if line.strip()]
+        errors = [line for line in said if _WORDED_ERROR.search(line)]
+        return (errors or said or [None])[-1]
+
+
+def _calls_mcp(scenario: Scenario) -> bool:
+    return any(_has_mcp(response) for turn in scenario.turns for response in turn.responses)
+
+
+def _has_mcp(response: Response) -> bool:
+    return any(
+        isinstance(call, Mcp)
+        or (isinstance(call, Spawn) and any(_has_mcp(inner) for inner in call.responses))
+        for call in response.calls
+    )
+
+
+def _write_json(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,259 @@
+"""A scripted call in the words of one Copilot CLI release, and what its record then says.
+
+The tools are the same in 1.0.60 and 1.0.102 (read off the tool lists that both send); how
+they word their results is not. Deleting and moving have no tool of their own on a wire
+without ``apply_patch``, and a checklist is rows in a table that the ``sql`` tool fills: such
+calls are recorded as the command or query that they are, and that is what must be found.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from functools import singledispatchmethod
+from typing import Any
+
+from semver import Version
+
+from live.agents.base import CannotDo, Expected, Translation
+from live.model.play import WireCall
+from live.model.script import (
+    Command,
+    Create,
+    Delete,
+    Mcp,
+    Read,
+    Rename,
+    Spawn,
+    Todo,
+    UnknownTool,
+    Update,
+)
+
+PATCH = "apply-patch"
+"""The dialect in which files are changed by ``apply_patch``, as with the Codex models."""
+
+SERVER = "scenario"
+"""What the scenario's MCP server is called in the configuration."""
+
+_AGENT = "general-purpose"
+_WAIT_SECONDS = 60
+
+# A shell that a command ends prints this on the terminal that 1.0.60 records.
+_ENDS_SHELL = re.compile(r"(?:^|[;&|\n])\s*exit\b[^;&|\n]*$")
+
+_TODO_STATUS = {"pending": "pending", "in_progress": "in_progress", "completed": "done"}
+
+
+class Words:
+    """The words of one release in one dialect, for one workspace."""
+
+    def __init__(self, version: str, dialect: str | None, workspace: str) -> None:
+        self._version = Version.parse(version)
+        self._patches = dialect == PATCH
+        self._workspace = workspace.rstrip("/")
+
+    @singledispatchmethod
+    def say(self, call: Any) -> Translation:
+        """Return the translation; :class:`CannotDo` if there are no words for it."""
+        raise CannotDo(f"no Copilot tool is known for {type(call).__name__}")
+
+    @say.register
+    def _(self, call: Command) -> Translation:
+        return self._bash(
+            call.id, call.run, call.stdout + call.stderr, call.exit_code, "Run a command"
+        )
+
+    @say.register
+    def _(self, call: Delete) -> Translation:
+        if self._patches:
+            return self._patch(
+                call.id,
+                [f"*** Delete File: {self._absolute(call.path)}"],
+                {"path": self._absolute(call.path), "operation": "delete"},
+            )
+        command = f"rm {shlex.quote(self._absolute(call.path))}"
+        return self._bash(call.id, command, "", 0, "Delete a file")
+
+    @say.register
+    def _(self, call: Rename) -> Translation:
+        # A patch can't do it alone: "Update file hunk for path … is empty" (both releases).
+        command = " ".join(["mv", *(shlex.quote(self._absolute(p)) for p in (call.path, call.to))])
+        return self._bash(call.id, command, "", 0, "Move a file")
+
+    @say.register
+    def _(self, call: Read) -> Translation:
+        arguments = {"path": self._absolute(call.path)}
+        fields: dict[str, Any] = {"name": "view", "arguments": arguments}
+        if call.content is not None:
+            fields["output"] = self._viewed(call.content)
+        return Translation(
+            call=self._call(call.id, "view", arguments),
+            expects=(Expected(kind="ToolCall", fields=fields),),
+        )
+
+    @say.register
+    def _(self, call: Create) -> Translation:
+        path = self._absolute(call.path)
+        change = {"path": path, "operation": "add", "after": call.content}
+        if self._patches:
+            lines = [f"*** Add File: {path}", *(f"+{line}" for line in _lines(call.content))]
+            return self._patch(call.id, lines, change)
+        arguments = {"path": path, "file_text": call.content}
+        fields = {"changes": [change]}
+        return Translation(
+            call=self._call(call.id, "create", arguments),
+            expects=(Expected(kind="FileChange", fields=fields),),
+        )
+
+    @say.register
+    def _(self, call: Update) -> Translation:
+        path = self._absolute(call.path)
+        change = {"path": path, "operation": "update", "before": call.old, "after": call.new}
+        if self._patches:
+            lines = [
+                f"*** Update File: {path}",
+                "@@",
+                *(f"-{line}" for line in _lines(call.old)),
+                *(f"+{line}" for line in _lines(call.new)),
+            ]
+            wanted = "\n".join(_lines(call.old))
+            error = (
+                f"Failed to apply patch: Error: Failed to find expected lines in {path}:\n{wanted}"
+            )
+            return self._patch(call.id, lines, change, error if call.fails else None)
+        arguments = {"path": path, "old_str": call.old, "new_str": call.new}
+        fields: dict[str, Any] = {"changes": [change]}
+        if call.fails:
+            # The model is told more; only these words reach the file (1.0.60, 1.0.102).
+            fields |= {"status": "failed", "error": "No match found"}
+        return Translation(
+            call=self._call(call.id, "edit", arguments),
+            expects=(Expected(kind="FileChange", fields=fields),),
+        )
+
+    @say.register
+    def _(self, call: UnknownTool) -> Translation:
+        # The model is also told which tools there are; the file is not.
+        fields = {
+            "name": call.name,
+            "arguments": call.arguments,
+            "status": "failed",
+            "error": f"Tool '{call.name}' does not exist.",
+        }
+        return Translation(
+            call=self._call(call.id, call.name, call.arguments),
+            expects=(Expected(kind="ToolCall", fields=fields),),
+        )
+
+    @say.register
+    def _(self, call: Mcp) -> Translation:
+        fields: dict[str, Any] = {
+            "name": call.tool,
+            "server": SERVER,
+            "arguments": call.arguments,
+        }
+        if call.error is not None:
+            fields |= {"status": "failed", "error": f"MCP server '{SERVER}': {call.error}"}
+        elif call.result is not None:
+            fields["output"] = call.result
+        return Translation(
+            call=self._call(call.id, f"{SERVER}-{call.tool}", call.arguments),
+            expects=(Expected(kind="ToolCall", fields=fields),),
+        )
+
+    @say.register
+    def _(self, call: Todo) -> Translation:
+        rows = ", ".join(
+            f"('{number}', {_quoted(item.text)}, '{_TODO_STATUS[item.status]}')"
+            for number, item in enumerate(call.items, 1)
+        )
+        query = "DELETE FROM todos"
+        if rows:
+            query += f"; INSERT INTO todos (id, title, status) VALUES {rows}"
+        arguments = {"description": "Set the checklist", "query": query}
+        return Translation(
+            call=self._call(call.id, "sql", arguments),
+            expects=(Expected(kind="ToolCall", fields={"name": "sql", "arguments": arguments}),),
+        )
+
+    @say.register
+    def _(self, call: Spawn) -> Translation:
+        report = call.responses[-1].text
+        fields: dict[str, Any] = {"description": call.description, "prompt": call.prompt}
+        if report is not None:
+            fields["output"] = report
+        return Translation(
+            call=self._call(
+                call.id,
+                "task",
+                {
+                    "name": call.id,
+                    "description": call.description,
+                    "prompt": call.prompt,
+                    "agent_type": _AGENT,
+                    "mode": "sync",
+                },
+            ),
+            expects=(Expected(kind="SubAgent", fields=fields),),
+        )
+
+    def _bash(self, id: str, command: str, output: str, exit_code: int, why: str) -> Translation:
+        if self._has_terminal:
+            output = output.replace("\r\n", "\n")
+            if _ENDS_SHELL.search(command):
+                output += "exit\n"
+        fields: dict[str, Any] = {"command": command, "exit_code": exit_code, "output": output}
+        if exit_code != 0:
+            fields["status"] = "failed"
+        # The shell's name comes back in the result; left out, it is a number that depends on
+        # which of several parallel calls was started first.
+        arguments = {
+            "command": command,
+            "description": why,
+            "shellId": id,
+            "mode": "sync",
+            "initial_wait": _WAIT_SECONDS,
+        }
+        return Translation(
+            call=self._call(id, "bash", arguments),
+            expects=(Expected(kind="CommandExecution", fields=fields),),
+        )
+
+    def _patch(
+        self, id: str, lines: list[str], change: dict[str, Any], error: str | None = None
+    ) -> Translation:
+        text = "\n".join(["*** Begin Patch", *lines, "*** End Patch", ""])
+        fields: dict[str, Any] = {"changes": [change]}
+        if error is not None:
+            fields |= {"status": "failed", "error": error}
+        return Translation(
+            call=WireCall(id=f"call_{id}", name="apply_patch", arguments=text, custom=True),
+            expects=(Expected(kind="FileChange", fields=fields),),
+        )
+
+    def _call(self, id: str, name: str, arguments: dict[str, Any]) -> WireCall:
+        return WireCall(id=f"call_{id}", name=name, arguments=arguments)
+
+    def _absolute(self, path: str) -> str:
+        return f"{self._workspace}/{path}"
+
+    def _viewed(self, content: str) -> str:
+        """Return a file as ``view`` shows it: with line numbers in 1.0.60, bare in 1.0.102."""
+        if self._version >= Version(1, 0, 102):
+            return content
+        lines = content.split("\n")
+        return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
+
+    @property
+    def _has_terminal(self) -> bool:
+        """Whether commands run on a terminal (1.0.60) rather than on pipes (1.0.102)."""
+        return self._version < Version(1, 0, 80)
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n")
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
