@@ -1,0 +1,253 @@
+"""Codex's words for our verbs: what is sent, and what a reader will have to find of it."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from typing import Any
+
+import msgspec
+import pytest
+
+from live.agents.base import CannotDo, Translation, find_driver
+from live.agents.codex import CodexDriver, patches
+from live.model.script import Scenario
+
+NEW, OLD = "0.171.0", "0.130.0"
+WORKSPACE = "/srv/project"
+LEDGER = "oats 3\nbarley 14\nrye 15\n"
+
+
+def scenario(*answers: list[dict[str, Any]], **more: Any) -> Scenario:
+    responses = [{"calls": calls, **more} for calls in answers]
+    turns = [{"prompt": "Mind the ledger.", "responses": responses}]
+    document = {"name": "ledger", "revision": 1, "title": "A ledger", "turns": turns}
+    return msgspec.convert({**document, "workspace": {"ledger.txt": LEDGER}}, Scenario)
+
+
+def said(driver: CodexDriver, script: Scenario, answer: int = -1) -> list[Translation]:
+    response = script.turns[0].responses[answer]
+    return list(driver.translate_response(response, script, WORKSPACE))
+
+
+def driver(version: str = NEW, dialect: str | None = None) -> CodexDriver:
+    found = find_driver("codex", version, dialect)
+    assert isinstance(found, CodexDriver)
+    return found
+
+
+COUNT = {"verb": "command", "id": "count", "run": "wc -l < ledger.txt", "stdout": "3\n"}
+MISS = {"verb": "command", "id": "miss", "run": "grep -q hops ledger.txt", "exit_code": 1}
+
+
+def test_a_command_is_exec_command_and_its_exit_code_is_a_value_not_an_error() -> None:
+    (one,) = said(driver(), scenario([MISS]))
+    assert (one.call.name, one.call.arguments) == ("exec_command", {"cmd": MISS["run"]})
+    (expected,) = one.expects
+    assert expected.kind == "CommandExecution"
+    assert expected.fields["exit_code"] == 1
+    assert expected.fields["status"] == "failed"
+
+
+def test_there_is_no_reading_tool_so_a_file_with_a_space_is_read_by_a_quoted_command() -> None:
+    read = {"verb": "read", "id": "look", "path": "old ledger.txt", "content": "oats\n"}
+    (one,) = said(driver(), scenario([read]))
+    assert one.call.arguments == {"cmd": "cat 'old ledger.txt'"}
+    assert one.expects[0].fields["output"] == "oats\n"
+
+
+def test_an_update_inside_a_line_becomes_the_whole_line() -> None:
+    update = {"verb": "update", "id": "fix", "path": "ledger.txt", "old": "14", "new": "41"}
+    (one,) = said(driver(), scenario([update]))
+    assert one.call.custom
+    assert one.call.arguments == (
+        "*** Begin Patch\n*** Update File: ledger.txt\n@@\n-barley 14\n+barley 41\n*** End Patch\n"
+    )
+    (change,) = one.expects[0].fields["changes"]
+    assert change["path"] == "/srv/project/ledger.txt"
+    assert (change["before"], change["after"]) == ("barley 14", "barley 41")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "hunk"),
+    [
+        ("barley 14\n", "", "-barley 14\n"),
+        ("barley 14\nrye 15\n", "rye 51\n", "-barley 14\n-rye 15\n+rye 51\n"),
+        (" 3\nbarley", " 3 and barley", "-oats 3\n-barley 14\n+oats 3 and barley 14\n"),
+        ("oats 3\n", "oats 3", "-oats 3\n-barley 14\n+oats 3barley 14\n"),
+        ("rye 15", "rye 15\nwheat 9", "-rye 15\n+rye 15\n+wheat 9\n"),
+    ],
+)
+def test_a_fragment_over_line_ends_is_widened_to_the_lines_it_touches(
+    old: str, new: str, hunk: str
+) -> None:
+    update = {"verb": "update", "id": "fix", "path": "ledger.txt", "old": old, "new": new}
+    (one,) = said(driver(), scenario([update]))
+    assert one.call.arguments == (
+        f"*** Begin Patch\n*** Update File: ledger.txt\n@@\n{hunk}*** End Patch\n"
+    )
+
+
+def test_a_patch_that_moves_a_file_quotes_it_as_earlier_calls_left_it() -> None:
+    first = [{"verb": "update", "id": "u", "path": "ledger.txt", "old": "oats", "new": "spelt"}]
+    second = [{"verb": "rename", "id": "mv", "path": "ledger.txt", "to": "book.txt"}]
+    (one,) = said(driver(), scenario(first, second))
+    assert one.call.arguments == (
+        "*** Begin Patch\n*** Update File: ledger.txt\n*** Move to: book.txt\n@@\n spelt 3\n"
+        "*** End Patch\n"
+    )
+    (change,) = one.expects[0].fields["changes"]
+    assert (change["operation"], change["moved_to"]) == ("move", "/srv/project/book.txt")
+
+
+def test_a_deletion_is_known_with_the_content_that_was_deleted() -> None:
+    calls = [
+        [{"verb": "create", "id": "c", "path": "new.txt", "content": "hops 1\n"}],
+        [{"verb": "delete", "id": "d", "path": "new.txt"}],
+    ]
+    (one,) = said(driver(), scenario(*calls))
+    assert one.expects[0].fields["changes"] == [
+        {"path": "/srv/project/new.txt", "operation": "delete", "before": "hops 1\n"}
+    ]
+
+
+def test_files_are_followed_through_a_subagents_calls() -> None:
+    inner = {"verb": "create", "id": "c", "path": "sub.txt", "content": "from below\n"}
+    spawn = {
+        "verb": "subagent",
+        "id": "s",
+        "description": "Write",
+        "prompt": "Write sub.txt.",
+        "responses": [{"calls": [inner]}, {"text": "Written."}],
+    }
+    script = scenario([spawn], [{"verb": "delete", "id": "d", "path": "sub.txt"}])
+    assert patches.files_before(script, "c") == {"ledger.txt": LEDGER}
+    assert patches.files_before(script, "d")["sub.txt"] == "from below\n"
+    with pytest.raises(KeyError):
+        patches.files_before(script, "nobody")
+
+
+def test_what_a_patch_cannot_say_is_refused_with_the_reason() -> None:
+    create = {"verb": "create", "id": "c", "path": "new.txt", "content": "no newline"}
+    with pytest.raises(CannotDo, match="newline"):
+        said(driver(), scenario([create]))
+    with pytest.raises(CannotDo, match="quotes"):
+        said(driver(), scenario([{"verb": "rename", "id": "r", "path": "gone", "to": "there"}]))
+
+
+def test_the_checklist_exists_until_it_was_taken_away() -> None:
+    items = [{"text": "Sow", "status": "completed"}, {"text": "Reap", "status": "pending"}]
+    script = scenario([{"verb": "todo", "id": "t", "items": items}])
+    (one,) = said(driver(OLD), script)
+    assert one.call.arguments == {
+        "plan": [{"step": "Sow", "status": "completed"}, {"step": "Reap", "status": "pending"}]
+    }
+    assert one.expects[0].fields["items"] == items
+    for dialect in driver().dialects:
+        with pytest.raises(CannotDo, match="unsupported call: update_plan"):
+            said(driver(NEW, dialect), script)
+
+
+MCP = {"verb": "mcp", "id": "m", "tool": "weigh", "arguments": {"what": "oats"}, "result": "3 kg"}
+
+
+def test_the_namespace_of_an_mcp_tool_is_the_releases_own() -> None:
+    (new,), (old,) = (said(driver(version), scenario([MCP])) for version in (NEW, OLD))
+    assert new.call.namespace is not None
+    assert old.call.namespace == new.call.namespace + "__"
+    assert new.expects == old.expects
+    assert new.expects[0].fields["output"] == "3 kg"
+
+
+SPAWN = {
+    "verb": "subagent",
+    "id": "spawn-1",
+    "description": "Count the sacks",
+    "prompt": "Count the sacks in the barn.",
+    "responses": [{"text": "Looking."}, {"text": "Nine sacks."}],
+}
+
+
+def test_a_subagents_report_is_waited_for_by_the_id_that_spawning_told() -> None:
+    (one,) = said(driver(), scenario([SPAWN]))
+    assert one.call.arguments == {"message": "Count the sacks in the barn."}
+    (wait,) = one.then
+    assert wait.name == "wait_agent"
+    assert wait.arguments["targets"] == [{"$result": ["spawn-1", "agent_id"]}]
+    assert [expected.kind for expected in one.expects] == ["SubAgent", "ToolCall"]
+    assert one.expects[0].fields["report"] == "Nine sacks."
+
+
+def test_in_code_mode_a_subagent_has_a_name_of_our_own() -> None:
+    (one,) = said(driver(NEW, "code-mode"), scenario([SPAWN]))
+    assert one.call.namespace == "collaboration"
+    assert one.call.arguments["task_name"] == "spawn_1"
+    assert "targets" not in one.then[0].arguments
+
+
+def test_code_mode_is_a_script_and_what_it_did() -> None:
+    (one,) = said(driver(NEW, "code-mode"), scenario([COUNT]))
+    assert (one.call.name, one.call.custom) == ("exec", True)
+    assert json.dumps(COUNT["run"]) in one.call.arguments
+    assert [expected.kind for expected in one.expects] == ["ToolCall", "CommandExecution"]
+    assert one.expects[0].fields["output"] == "3\n"
+
+
+def test_parallel_calls_in_code_mode_are_one_script_that_leaves_them_in_finishing_order() -> None:
+    script = scenario([COUNT, MISS], finish_order=["miss", "count"])
+    (one,) = said(driver(NEW, "code-mode"), script)
+    assert "Promise.all" in one.call.arguments
+    assert [expected.fields.get("command") for expected in one.expects] == [
+        None,
+        MISS["run"],
+        COUNT["run"],
+    ]
+    two = said(driver(), script)
+    assert [translation.call.id for translation in two] == ["count", "miss"]
+
+
+def test_a_patch_refused_in_code_mode_breaks_the_script_and_leaves_nothing_else() -> None:
+    update = {"verb": "update", "id": "u", "path": "ledger.txt", "old": "x", "new": "y"}
+    (one,) = said(driver(NEW, "code-mode"), scenario([{**update, "fails": True}]))
+    (script,) = one.expects
+    assert (script.kind, script.fields["status"]) == ("ToolCall", "failed")
+
+
+def test_code_mode_is_refused_by_a_release_without_it() -> None:
+    with pytest.raises(CannotDo, match=r"0\.130\.0"):
+        driver(OLD, "code-mode")
+
+
+def test_the_configuration_is_toml_and_names_only_loopback(tmp_path: Any) -> None:
+    one = driver(NEW, "code-mode")
+    one.prepare(tmp_path, WORKSPACE, 8460, scenario([MCP]))
+    config = tomllib.loads((tmp_path / ".codex" / "config.toml").read_text())
+    assert config["model"] == one.model
+    (provider,) = config["model_providers"].values()
+    assert provider["base_url"] == "http://127.0.0.1:8460/v1"
+    assert config["model_provider"] == provider["name"] != "OpenAI"
+    assert provider["env_key"] in one.environment("/srv/home", 8460)
+    assert config["projects"] == {WORKSPACE: {"trust_level": "trusted"}}
+    assert len(config["mcp_servers"]) == 1
+    one.prepare(tmp_path, WORKSPACE, 8460, scenario([COUNT]))
+    assert "mcp_servers" not in tomllib.loads((tmp_path / ".codex" / "config.toml").read_text())
+
+
+def test_a_prompt_that_looks_like_an_option_stays_a_prompt() -> None:
+    for resume in (None, "01a22c90-5582-7e52-9e16-57e604d084ce"):
+        arguments = list(driver().arguments("--help me", resume=resume, session_id=""))
+        assert arguments[-2:] == ["--", "--help me"]
+        assert ("resume" in arguments) is (resume is not None)
+
+
+def test_the_session_is_the_newest_rollout_that_is_no_subagents(tmp_path: Any) -> None:
+    day = tmp_path / ".codex" / "sessions" / "2026" / "01" / "05"
+    day.mkdir(parents=True)
+    for second, name, source in ((1, "old", "exec"), (2, "main", "exec"), (3, "sub", {"s": 1})):
+        meta = {"type": "session_meta", "payload": {"id": name, "source": source}}
+        (day / f"rollout-2026-01-05T09-00-0{second}-{name}.jsonl").write_text(json.dumps(meta))
+    one = driver()
+    assert len(one.session_files(tmp_path)) == 3
+    assert one.session_id(tmp_path) == "main"
+    with pytest.raises(LookupError):
+        one.session_id(tmp_path / "elsewhere")

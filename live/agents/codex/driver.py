@@ -1,0 +1,146 @@
+"""Driving Codex non-interactively (``codex exec``) against a scripted model on loopback."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from live.agents.base import CannotDo, Driver, Translation
+from live.agents.codex import code_mode, words
+from live.agents.codex.patches import files_before
+from live.agents.codex.settings import API_KEY_VARIABLE, config_toml
+from live.agents.codex.traits import traits
+from live.model.play import Auxiliary, Wire
+from live.model.script import Call, Mcp, Response, Scenario
+
+CLASSIC = "classic-tools"
+CODE_MODE = "code-mode"
+
+# The bundled catalogue decides by the model's name which tools are offered.
+_MODELS = {CLASSIC: "gpt-5.5", CODE_MODE: "gpt-6.2-sol"}
+
+_COMMON_FLAGS = ("--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
+
+
+class CodexDriver(Driver):
+    """One release of Codex with a model of one dialect: classic tools, or code mode."""
+
+    agent: ClassVar[str] = "codex"
+    package: ClassVar[str] = "@openai/codex"
+    dialects: ClassVar[tuple[str | None, ...]] = (CLASSIC, CODE_MODE)
+
+    def __init__(self, version: str, dialect: str | None = None) -> None:
+        super().__init__(version, dialect)
+        self._traits = traits(version)
+        if self.dialect == CODE_MODE and not self._traits.code_mode:
+            raise CannotDo(f"no model in the catalogue of {version} works in code mode")
+
+    @property
+    def wire(self) -> Wire:
+        """Codex speaks the Responses API only."""
+        return "responses"
+
+    @property
+    def model(self) -> str:
+        """The model whose name makes Codex offer this dialect's tools."""
+        return _MODELS[self.dialect or CLASSIC]
+
+    def executable(self, install: Path) -> Sequence[str]:
+        """Return npm's entry, a Node program that starts the real one as its child."""
+        return [str(install / "node_modules" / ".bin" / "codex")]
+
+    def environment(self, home: str, port: int) -> Mapping[str, str]:
+        """Return a placeholder key: the provider is configured to want one."""
+        del home, port
+        return {API_KEY_VARIABLE: "sk-test"}
+
+    def prepare(self, home: Path, workspace: str, port: int, scenario: Scenario | None) -> None:
+        """Write ``~/.codex/config.toml``."""
+        uses_mcp = scenario is not None and any(isinstance(call, Mcp) for call in _calls(scenario))
+        directory = home / ".codex"
+        directory.mkdir(parents=True, exist_ok=True)
+        text = config_toml(self.model, port, workspace, mcp=uses_mcp)
+        (directory / "config.toml").write_text(text, encoding="utf-8")
+
+    def arguments(self, prompt: str, *, resume: str | None, session_id: str) -> Sequence[str]:
+        """Return ``exec`` or ``exec resume``; Codex chooses the id of a new session itself."""
+        del session_id
+        if resume is None:
+            return ["exec", *_COMMON_FLAGS, "--", prompt]
+        return ["exec", *_COMMON_FLAGS, "resume", resume, "--", prompt]
+
+    def translate(self, call: Call, workspace: str) -> Translation:
+        """Put a call into words, knowing nothing of the files that it touches."""
+        return self._translate(call, {}, workspace)
+
+    def translate_response(
+        self, response: Response, scenario: Scenario, workspace: str
+    ) -> Sequence[Translation]:
+        """Put an answer's calls into words; in code mode parallel ones go into one script."""
+        calls = response.calls
+        steps = [call for call in calls if code_mode.is_step(call)]
+        if self.dialect == CODE_MODE and 1 < len(steps) == len(calls):
+            files = files_before(scenario, steps[0].id)
+            return [code_mode.together(steps, files, workspace, response.finish_order)]
+        return [self._translate(call, files_before(scenario, call.id), workspace) for call in calls]
+
+    def _translate(self, call: Call, files: Mapping[str, str], workspace: str) -> Translation:
+        if self.dialect == CODE_MODE:
+            return code_mode.translate(call, files, workspace, self._traits)
+        return words.classic(call, files, workspace, self._traits)
+
+    def auxiliaries(self) -> Sequence[Auxiliary]:
+        """Return what can be asked on the side: ``exec`` makes no titles, only summaries."""
+        return [
+            Auxiliary(
+                kind="compaction",
+                contains=("CONTEXT CHECKPOINT COMPACTION",),
+                answer="The conversation so far, in short.",
+            )
+        ]
+
+    def session_files(self, home: Path) -> Sequence[Path]:
+        """Return the rollouts, of the main session and of subagents."""
+        return sorted((home / ".codex" / "sessions").rglob("rollout-*.jsonl"))
+
+    def session_id(self, home: Path) -> str:
+        """Return the id of the newest rollout that is not a subagent's; LookupError if none."""
+        metas = (_meta(path) for path in reversed(self.session_files(home)))
+        for meta in metas:
+            if not isinstance(meta.get("source"), dict):
+                return str(meta["id"])
+        raise LookupError(f"no rollout of a main session under {home / '.codex' / 'sessions'}")
+
+    def newest_log_line(self, home: Path) -> str | None:
+        """Return the last error or warning in Codex's own log database."""
+        for path in sorted((home / ".codex").glob("logs_*.sqlite"), reverse=True):
+            with contextlib.suppress(sqlite3.Error):
+                line = _last_log_line(path)
+                if line is not None:
+                    return line
+        return None
+
+
+def _calls(scenario: Scenario) -> Iterator[Call]:
+    for turn in scenario.turns:
+        for response in turn.responses:
+            yield from response.calls
+
+
+def _meta(rollout: Path) -> dict[str, Any]:
+    with rollout.open(encoding="utf-8") as lines:
+        return json.loads(lines.readline())["payload"]
+
+
+def _last_log_line(database: Path) -> str | None:
+    query = (
+        "SELECT level, target, feedback_log_body FROM logs"
+        " WHERE level IN ('ERROR', 'WARN') ORDER BY id DESC LIMIT 1"
+    )
+    with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        row = connection.execute(query).fetchone()
+    return None if row is None else f"{row[0]} {row[1]}: {row[2]}"

@@ -1,0 +1,198 @@
+"""Codex's words for our verbs, for a model with the classic tools.
+
+A reader must find the same messages whichever way they were said: what each call leaves in
+the record is in ``expects`` beside it. Paths are absolute there, as Codex records them.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from live.agents.base import CannotDo, Expected, Translation
+from live.agents.codex import patches
+from live.agents.codex.traits import Traits
+from live.model.play import WireCall
+from live.model.script import (
+    Call,
+    Command,
+    Create,
+    Delete,
+    Mcp,
+    Read,
+    Rename,
+    Spawn,
+    Todo,
+    UnknownTool,
+    Update,
+)
+
+MCP_SERVER = "scenario"
+_WAIT_MS = 30_000
+
+
+def classic(call: Call, files: Mapping[str, str], workspace: str, has: Traits) -> Translation:
+    """Put a call into the words of a model that is offered the classic tools.
+
+    ``files`` is the workspace at the moment of the call.
+    """
+    match call:
+        case Command() | Read():
+            wire = WireCall(id=call.id, name="exec_command", arguments={"cmd": shell_command(call)})
+            return Translation(call=wire, expects=(executed(call),))
+        case Create() | Update() | Delete() | Rename():
+            patch, change = patched(call, files, workspace)
+            wire = WireCall(id=call.id, name="apply_patch", arguments=patch, custom=True)
+            return Translation(call=wire, expects=(change,))
+        case Mcp():
+            wire = WireCall(
+                id=call.id,
+                name=call.tool,
+                namespace=has.mcp_namespace.format(MCP_SERVER),
+                arguments=call.arguments,
+            )
+            return Translation(call=wire, expects=(answered(call),))
+        case UnknownTool():
+            return unknown_tool(call)
+        case Todo():
+            return todo(call, has)
+        case Spawn():
+            return spawned_by_id(call, has)
+
+
+def shell_command(call: Command | Read) -> str:
+    """Return the command line; Codex has no tool that reads a text file."""
+    return call.run if isinstance(call, Command) else f"cat {shlex.quote(call.path)}"
+
+
+def executed(call: Command | Read) -> Expected:
+    """Return what a reader must find of a command."""
+    fields: dict[str, Any] = {"command": shell_command(call)}
+    if isinstance(call, Command):
+        fields |= {"exit_code": call.exit_code, "output": call.stdout + call.stderr}
+    elif call.content is not None:
+        fields |= {"exit_code": 0, "output": call.content}
+    else:
+        fields |= {"exit_code": 1}
+    fields["status"] = "failed" if fields["exit_code"] else "completed"
+    return Expected(kind="CommandExecution", fields=fields)
+
+
+def patched(
+    call: Create | Update | Delete | Rename, files: Mapping[str, str], workspace: str
+) -> tuple[str, Expected]:
+    """Return the patch for an edit and what a reader must find of it."""
+    path = f"{workspace}/{call.path}"
+    status = "completed"
+    change: dict[str, Any]
+    match call:
+        case Create():
+            patch = patches.create(call)
+            change = {"path": path, "operation": "add", "after": call.content}
+        case Update():
+            patch, before, after = patches.update(call, files.get(call.path))
+            change = {"path": path, "operation": "update", "before": before, "after": after}
+            status = "failed" if call.fails else "completed"
+        case Delete():
+            patch = patches.delete(call)
+            change = {"path": path, "operation": "delete"}
+            if call.path in files:
+                change["before"] = files[call.path]
+        case Rename():
+            patch = patches.rename(call, files.get(call.path))
+            change = {"path": path, "operation": "move", "moved_to": f"{workspace}/{call.to}"}
+    return patch, Expected(kind="FileChange", fields={"changes": [change], "status": status})
+
+
+def answered(call: Mcp) -> Expected:
+    """Return what a reader must find of a call of the scenario's MCP server."""
+    fields: dict[str, Any] = {
+        "name": call.tool,
+        "server": MCP_SERVER,
+        "arguments": call.arguments,
+        "status": "completed" if call.error is None else "failed",
+    }
+    if call.error is not None:
+        fields["error"] = call.error
+    elif call.result is not None:
+        fields["output"] = call.result
+    return Expected(kind="ToolCall", fields=fields)
+
+
+def unknown_tool(call: UnknownTool) -> Translation:
+    """Call what was never offered: every release answers ``unsupported call: <name>``."""
+    wire = WireCall(id=call.id, name=call.name, arguments=call.arguments)
+    fields = {"name": call.name, "arguments": call.arguments, "status": "failed"}
+    return Translation(call=wire, expects=(Expected(kind="ToolCall", fields=fields),))
+
+
+def todo(call: Todo, has: Traits) -> Translation:
+    """Set the checklist where there is one."""
+    if not has.update_plan:
+        raise CannotDo(
+            "no checklist: update_plan is offered to no model from 0.160 on and is answered"
+            " with 'unsupported call: update_plan'"
+        )
+    plan = [{"step": item.text, "status": item.status} for item in call.items]
+    wire = WireCall(id=call.id, name="update_plan", arguments={"plan": plan})
+    items = [{"text": item.text, "status": item.status} for item in call.items]
+    fields = {"items": items, "status": "completed"}
+    return Translation(call=wire, expects=(Expected(kind="Plan", fields=fields),))
+
+
+def spawned_by_id(call: Spawn, has: Traits) -> Translation:
+    """Spawn an agent, then wait for the report by the id that spawning told.
+
+    ``spawn_agent`` returns at once; the report comes with ``wait_agent``'s result.
+    """
+    namespace = has.agents_namespace
+    spawn = WireCall(
+        id=call.id,
+        name="spawn_agent",
+        namespace=namespace,
+        arguments={"message": call.prompt},
+    )
+    wait = WireCall(
+        id=f"{call.id}-wait",
+        name="wait_agent",
+        namespace=namespace,
+        arguments={"targets": [{"$result": [call.id, "agent_id"]}], "timeout_ms": _WAIT_MS},
+    )
+    return Translation(call=spawn, expects=reported(call), then=(wait,))
+
+
+def spawned_by_name(call: Spawn) -> Translation:
+    """Spawn an agent under a name of ours, then wait for its message (multi-agent version 2)."""
+    spawn = WireCall(
+        id=call.id,
+        name="spawn_agent",
+        namespace="collaboration",
+        arguments={"task_name": task_name(call), "message": call.prompt},
+    )
+    wait = WireCall(
+        id=f"{call.id}-wait",
+        name="wait_agent",
+        namespace="collaboration",
+        arguments={"timeout_ms": _WAIT_MS},
+    )
+    return Translation(call=spawn, expects=reported(call), then=(wait,))
+
+
+def task_name(call: Spawn) -> str:
+    """Return the agent's name: letters, digits and underscores are all that is allowed."""
+    return re.sub(r"[^a-z0-9]+", "_", call.id.lower()).strip("_")
+
+
+def reported(call: Spawn) -> tuple[Expected, ...]:
+    """Return what a reader must find of a task handed over: the call and the wait for it.
+
+    No tool of Codex takes the description.
+    """
+    report = next((one.text for one in reversed(call.responses) if one.text), None)
+    fields: dict[str, Any] = {"prompt": call.prompt, "status": "completed"}
+    if report is not None:
+        fields["report"] = report
+    wait = {"name": "wait_agent", "status": "completed"}
+    return (Expected(kind="SubAgent", fields=fields), Expected(kind="ToolCall", fields=wait))
