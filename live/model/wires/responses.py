@@ -1,0 +1,353 @@
+"""OpenAI's Responses API: input items in, ``response.created`` … ``response.completed`` out.
+
+Event order as in https://developers.openai.com/api/reference/resources/responses/streaming-events;
+the SDK's event types name every field.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from live.model.history import Entry
+from live.model.play import PlayResponse, WireCall
+from live.model.script import Failure
+from live.model.wires.base import (
+    CREATED,
+    ENCRYPTED,
+    Event,
+    Role,
+    Stream,
+    image_url_value,
+    objects,
+    parsed_arguments,
+    pieces,
+    role_of,
+    text_of,
+    tokens,
+    wire_id,
+    written_arguments,
+)
+
+_RESULTS = ("function_call_output", "custom_tool_call_output")
+_NO_WORDS = ("additional_tools", "compaction_trigger")
+
+
+def history(body: Any) -> list[Entry]:
+    """Turn a request's body into what the model reads: instructions, then the input."""
+    entries: list[Entry] = []
+    if body.get("instructions"):
+        entries.append(Entry(role="system", type="text", text=text_of(body["instructions"])))
+    given = body.get("input")
+    if isinstance(given, str):
+        return [*entries, Entry(role="user", type="text", text=given)]
+    for item in objects(given):
+        entries += _item(item)
+    return entries
+
+
+def tool_kinds(body: Any) -> list[str]:
+    """Name every offered tool, also those that a code-mode request carries in its input."""
+    offered = list(objects(body.get("tools")))
+    for item in objects(body.get("input")):
+        if item.get("type") == "additional_tools":
+            offered += objects(item.get("tools"))
+    return [
+        str(tool.get("name") if tool.get("type") in ("function", "custom") else tool.get("type"))
+        for tool in offered
+    ]
+
+
+def stream(response: PlayResponse, body: Any, model: str) -> Stream:
+    """Turn a scripted answer into the wire's events, numbered in sequence."""
+    finished = whole(response, body, model)
+    begun = {
+        **finished,
+        "status": "in_progress",
+        "completed_at": None,
+        "output": [],
+        "usage": None,
+    }
+    opening = [
+        _event("response.created", response=begun),
+        _event("response.in_progress", response=begun),
+    ]
+    for index, item in enumerate(finished["output"]):
+        opening += _item_events(index, item)
+    closing = [_event("response.completed", response=finished)]
+    for number, event in enumerate([*opening, *closing]):
+        event.data["sequence_number"] = number
+    return Stream(opening=tuple(opening), closing=tuple(closing))
+
+
+def whole(response: PlayResponse, body: Any, model: str) -> Any:
+    """Turn a scripted answer into a response object, with the request's settings repeated."""
+    return {
+        "id": wire_id("resp_", response.id),
+        "object": "response",
+        "created_at": CREATED,
+        "completed_at": CREATED,
+        "status": "completed",
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "max_output_tokens": body.get("max_output_tokens"),
+        "model": body.get("model", model),
+        "output": _output(response, body),
+        "parallel_tool_calls": body.get("parallel_tool_calls", True),
+        "previous_response_id": body.get("previous_response_id"),
+        "reasoning": {"effort": None, "summary": None},
+        "store": body.get("store", True),
+        "temperature": 1.0,
+        "text": {"format": {"type": "text"}},
+        "tool_choice": body.get("tool_choice", "auto"),
+        "tools": [],
+        "top_p": 1.0,
+        "truncation": "disabled",
+        "usage": _usage(response),
+        "metadata": {},
+    }
+
+
+def compacted(response: PlayResponse) -> Any:
+    """Turn a scripted summary into the answer of ``/responses/compact``."""
+    return {
+        "id": wire_id("resp_", response.id),
+        "object": "response.compaction",
+        "created_at": CREATED,
+        "output": [_compaction(response)],
+        "usage": _usage(response),
+    }
+
+
+def refusal(failure: Failure, request_id: str) -> Any:
+    """Turn a failure into the wire's error body; the id stands only in the headers."""
+    return {
+        "error": {
+            "message": failure.message,
+            "type": failure.type,
+            "param": None,
+            "code": failure.type,
+        }
+    }
+
+
+def _item(item: Any) -> list[Entry]:
+    kind = item.get("type", "message" if "role" in item else None)
+    if kind == "message":
+        return _message(item)
+    if kind == "agent_message":
+        return [
+            Entry(role="user", type=entry.type, text=entry.text, name=item.get("author"))
+            for entry in _message({**item, "role": "user"})
+        ]
+    if kind == "reasoning":
+        return [_reasoning(item)]
+    if kind in ("function_call", "custom_tool_call"):
+        return [_call(item, free_text=kind == "custom_tool_call")]
+    if kind in _RESULTS:
+        return _result(item)
+    if kind in _NO_WORDS:
+        return []
+    return [Entry(role="assistant", type="opaque", value={"type": kind})]
+
+
+def _message(item: Any) -> list[Entry]:
+    role = role_of(item.get("role"))
+    content = item.get("content")
+    if isinstance(content, str):
+        return [Entry(role=role, type="text", text=content)]
+    return [_part(role, part, None) for part in objects(content)]
+
+
+def _part(role: Role, part: Any, call_id: str | None) -> Entry:
+    kind = part.get("type")
+    if kind in ("input_text", "output_text", "text", "refusal"):
+        text = text_of(part.get("text", part.get("refusal")))
+        return Entry(role=role, type="text", text=text, call_id=call_id)
+    if kind == "input_image":
+        value = image_url_value(part.get("image_url"))
+        return Entry(role=role, type="image", value=value, call_id=call_id)
+    return Entry(role=role, type="opaque", value={"type": kind}, call_id=call_id)
+
+
+def _reasoning(item: Any) -> Entry:
+    parts = [*objects(item.get("summary")), *objects(item.get("content"))]
+    texts = [text_of(part["text"]) for part in parts if "text" in part]
+    if not texts:
+        return Entry(role="assistant", type="opaque", value={"type": "reasoning"})
+    return Entry(role="assistant", type="reasoning", text="\n".join(texts))
+
+
+def _call(item: Any, *, free_text: bool) -> Entry:
+    return Entry(
+        role="assistant",
+        type="call",
+        call_id=item.get("call_id"),
+        name=item.get("name"),
+        namespace=item.get("namespace"),
+        arguments=item.get("input") if free_text else parsed_arguments(item.get("arguments")),
+    )
+
+
+def _result(item: Any) -> list[Entry]:
+    call_id = item.get("call_id")
+    output = item.get("output")
+    if isinstance(output, str):
+        return [Entry(role="tool", type="result", call_id=call_id, text=output)]
+    parts = [_part("tool", part, call_id) for part in objects(output)]
+    text = "\n".join(part.text or "" for part in parts if part.type == "text")
+    result = Entry(role="tool", type="result", call_id=call_id, text=text)
+    return [result, *(part for part in parts if part.type != "text")]
+
+
+def is_compacting(body: Any) -> bool:
+    """Tell whether the request ends by asking for the context to be compacted."""
+    return any(item.get("type") == "compaction_trigger" for item in objects(body.get("input"))[-1:])
+
+
+def _compaction(response: PlayResponse) -> dict[str, Any]:
+    summary = base64.b64encode((response.text or "").encode()).decode()
+    return {
+        "type": "compaction",
+        "id": wire_id("cmp_", response.id),
+        "encrypted_content": summary,
+    }
+
+
+def _output(response: PlayResponse, body: Any) -> list[dict[str, Any]]:
+    if is_compacting(body):
+        return [_compaction(response)]
+    output: list[dict[str, Any]] = []
+    if response.reasoning is not None:
+        output.append(
+            {
+                "id": wire_id("rs_", response.id),
+                "type": "reasoning",
+                "summary": [{"type": "summary_text", "text": response.reasoning}],
+                "encrypted_content": ENCRYPTED,
+            }
+        )
+    if response.text is not None:
+        output.append(
+            {
+                "id": wire_id("msg_", response.id),
+                "type": "message",
+                "status": "completed",
+                "role": "assistant",
+                "content": [_output_text(response.text)],
+            }
+        )
+    return output + [_output_call(call) for call in response.calls]
+
+
+def _output_text(text: str) -> dict[str, Any]:
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+
+
+def _output_call(call: WireCall) -> dict[str, Any]:
+    item: dict[str, Any]
+    if call.custom or isinstance(call.arguments, str):
+        item = {
+            "id": wire_id("ctc_", call.id),
+            "type": "custom_tool_call",
+            "status": "completed",
+            "call_id": call.id,
+            "name": call.name,
+            "input": written_arguments(call.arguments),
+        }
+    else:
+        item = {
+            "id": wire_id("fc_", call.id),
+            "type": "function_call",
+            "status": "completed",
+            "call_id": call.id,
+            "name": call.name,
+            "arguments": written_arguments(call.arguments),
+        }
+    if call.namespace is not None:
+        item["namespace"] = call.namespace
+    return item
+
+
+def _usage(response: PlayResponse) -> dict[str, Any]:
+    counts = tokens(response)
+    given = counts.input + counts.cache_read + counts.cache_write
+    return {
+        "input_tokens": given,
+        "input_tokens_details": {
+            "cached_tokens": counts.cache_read,
+            "cache_write_tokens": counts.cache_write,
+        },
+        "output_tokens": counts.output,
+        "output_tokens_details": {"reasoning_tokens": counts.reasoning},
+        "total_tokens": given + counts.output,
+    }
+
+
+def _item_events(index: int, item: dict[str, Any]) -> list[Event]:
+    make = {
+        "reasoning": _reasoning_events,
+        "message": _message_events,
+        "function_call": _function_events,
+        "custom_tool_call": _custom_events,
+        "compaction": lambda _, item: (item, []),
+    }[item["type"]]
+    begun, inner = make(index, item)
+    return [
+        _event("response.output_item.added", output_index=index, item=begun),
+        *inner,
+        _event("response.output_item.done", output_index=index, item=item),
+    ]
+
+
+def _reasoning_events(index: int, item: dict[str, Any]) -> tuple[Any, list[Event]]:
+    place = {"item_id": item["id"], "output_index": index, "summary_index": 0}
+    part = item["summary"][0]
+    prefix = "response.reasoning_summary_"
+    return {**item, "summary": []}, [
+        _event(prefix + "part.added", **place, part={**part, "text": ""}),
+        *_deltas(prefix + "text.delta", part["text"], **place),
+        _event(prefix + "text.done", **place, text=part["text"]),
+        _event(prefix + "part.done", **place, part=part),
+    ]
+
+
+def _message_events(index: int, item: dict[str, Any]) -> tuple[Any, list[Event]]:
+    place = {"item_id": item["id"], "output_index": index, "content_index": 0}
+    part = item["content"][0]
+    return {**item, "status": "in_progress", "content": []}, [
+        _event("response.content_part.added", **place, part=_output_text("")),
+        *_deltas("response.output_text.delta", part["text"], **place, logprobs=[]),
+        _event("response.output_text.done", **place, text=part["text"], logprobs=[]),
+        _event("response.content_part.done", **place, part=part),
+    ]
+
+
+def _function_events(index: int, item: dict[str, Any]) -> tuple[Any, list[Event]]:
+    place = {"item_id": item["id"], "output_index": index}
+    name = "response.function_call_arguments"
+    return {**item, "status": "in_progress", "arguments": ""}, [
+        *_deltas(f"{name}.delta", item["arguments"], **place),
+        _event(f"{name}.done", **place, name=item["name"], arguments=item["arguments"]),
+    ]
+
+
+def _custom_events(index: int, item: dict[str, Any]) -> tuple[Any, list[Event]]:
+    place = {"item_id": item["id"], "output_index": index}
+    name = "response.custom_tool_call_input"
+    return {**item, "status": "in_progress", "input": ""}, [
+        *_deltas(f"{name}.delta", item["input"], **place),
+        _event(f"{name}.done", **place, input=item["input"]),
+    ]
+
+
+def _deltas(name: str, text: str, /, **place: Any) -> list[Event]:
+    return [
+        Event(name=name, data={"type": name, **place, "delta": piece}, delta=True)
+        for piece in pieces(text)
+    ]
+
+
+def _event(name: str, /, **data: Any) -> Event:
+    return Event(name=name, data={"type": name, **data})
