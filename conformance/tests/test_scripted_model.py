@@ -1,12 +1,17 @@
 """The scripted model, asked over HTTP by the vendors' own clients."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import anthropic
 import openai
 import pytest
 
-from live.model.play import Play, PlayResponse, PlayTurn, Thread, WireCall
+from live.model.play import Play, PlayResponse, PlayTurn, Thread, Wire, WireCall
 from live.model.process import ScriptedModel
 
 CALL = WireCall(id="call_weigh_1", name="weigh", arguments={"what": "äpples", "n": 2})
@@ -22,33 +27,36 @@ WEIGHED = PlayResponse(id="weighed", text="Apples 5, pears 7. ÄPFEL ✓ 🍐")
 PROMPT = "Weigh the fruit."
 
 
-def play(wire, *responses):
+def play(wire: Wire, *responses: PlayResponse) -> Play:
     turn = PlayTurn(prompt=PROMPT, responses=responses or (WEIGHING, WEIGHED))
     return Play(wire=wire, model="lab-model-1", threads=(Thread(name=None, turns=(turn,)),))
 
 
+Serve = Callable[[Play], ScriptedModel]
+
+
 @pytest.fixture
-def serve(tmp_path):
+def serve(tmp_path: Path) -> Serve:
     return lambda script: ScriptedModel(script, tmp_path / "log.jsonl")
 
 
-def user(content):
+def user(content: Any) -> Any:
     return {"role": "user", "content": content}
 
 
-def claude(model):
+def claude(model: ScriptedModel) -> anthropic.Anthropic:
     address = f"http://127.0.0.1:{model.port}"
     return anthropic.Anthropic(api_key="sk-test", base_url=address, max_retries=0)
 
 
-def gpt(model):
+def gpt(model: ScriptedModel) -> openai.OpenAI:
     address = f"http://127.0.0.1:{model.port}/v1"
     return openai.OpenAI(api_key="sk-test", base_url=address, max_retries=0)
 
 
-def ask_claude(model, messages):
+def ask_claude(model: ScriptedModel, messages: Any) -> Any:
     tools = [{"name": "weigh", "input_schema": {"type": "object"}}]
-    settings = {"model": "claude-x", "max_tokens": 99, "tools": tools}
+    settings: Any = {"model": "claude-x", "max_tokens": 99, "tools": tools}
     with (
         claude(model) as client,
         client.beta.messages.stream(messages=messages, **settings) as stream,
@@ -56,7 +64,7 @@ def ask_claude(model, messages):
         return stream.get_final_message()
 
 
-def ask_responses(model, given, **settings):
+def ask_responses(model: ScriptedModel, given: Any, **settings: Any) -> tuple[list[Any], Any]:
     tools = settings.pop("tools", [{"type": "function", "name": "weigh", "parameters": {}}])
     with (
         gpt(model) as client,
@@ -66,9 +74,9 @@ def ask_responses(model, given, **settings):
         return events, stream.get_final_response()
 
 
-def ask_chat(model, messages):
+def ask_chat(model: ScriptedModel, messages: Any) -> Any:
     tools = [{"type": "function", "function": {"name": "weigh", "parameters": {}}}]
-    settings = {"model": "gpt-x", "tools": tools, "stream_options": {"include_usage": True}}
+    settings: Any = {"model": "gpt-x", "tools": tools, "stream_options": {"include_usage": True}}
     with (
         gpt(model) as client,
         client.chat.completions.stream(messages=messages, **settings) as stream,
@@ -77,7 +85,7 @@ def ask_chat(model, messages):
         return stream.get_final_completion()
 
 
-def test_anthropics_client_reads_thoughts_words_and_parallel_calls(serve):
+def test_anthropics_client_reads_thoughts_words_and_parallel_calls(serve: Serve) -> None:
     with serve(play("anthropic")) as model:
         first = ask_claude(model, [user(PROMPT)])
         answered = [
@@ -105,7 +113,9 @@ def test_anthropics_client_reads_thoughts_words_and_parallel_calls(serve):
     assert first.model == "claude-x"
 
 
-def test_openais_client_reads_reasoning_words_and_parallel_calls_from_responses(serve):
+def test_openais_client_reads_reasoning_words_and_parallel_calls_from_responses(
+    serve: Serve,
+) -> None:
     with serve(play("responses")) as model:
         events, first = ask_responses(model, PROMPT)
         output = [item.to_dict(exclude_unset=True) for item in first.output]
@@ -129,7 +139,7 @@ def test_openais_client_reads_reasoning_words_and_parallel_calls_from_responses(
     assert numbers == list(range(len(numbers)))
 
 
-def test_openais_client_reads_words_and_parallel_calls_from_chat(serve):
+def test_openais_client_reads_words_and_parallel_calls_from_chat(serve: Serve) -> None:
     with serve(play("chat")) as model:
         first = ask_chat(model, [user(PROMPT)])
         message = first.choices[0].message

@@ -9,8 +9,10 @@ answer.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -142,7 +144,36 @@ def _turn(play: Play, asked: Asked) -> Routed:
     response = _next(turn, asked.history, position)
     if response is None:
         raise Unscripted(f"turn {number} of thread {name or 'main'} has no further answer")
-    return Routed(kind="turn", response=response, thread=name, turn=number)
+    calls = tuple(
+        msgspec.structs.replace(call, arguments=_copied(call.arguments, asked.history))
+        for call in response.calls
+    )
+    filled = msgspec.structs.replace(response, calls=calls)
+    return Routed(kind="turn", response=filled, thread=name, turn=number)
+
+
+def _copied(value: Any, history: Sequence[Entry]) -> Any:
+    """Replace every ``{"$result": [call id, key]}`` by what the earlier call returned."""
+    if isinstance(value, list):
+        return [_copied(item, history) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if set(value) != {"$result"}:
+        return {key: _copied(item, history) for key, item in value.items()}
+    call_id, key = value["$result"]
+    for entry in history:
+        if (
+            entry.type == "result"
+            and entry.call_id is not None
+            and _known(call_id, {entry.call_id})
+        ):
+            try:
+                return json.loads(entry.text or "")[key]
+            except (ValueError, KeyError, TypeError):
+                raise Unscripted(
+                    f"the result of {call_id} has no {key!r}: {entry.text!r}"
+                ) from None
+    raise Unscripted(f"the request holds no result of {call_id}, whose {key!r} is needed")
 
 
 def _next(turn: PlayTurn, history: Sequence[Entry], position: int) -> PlayResponse | None:
