@@ -1,0 +1,263 @@
+"""The golden recordings: where they are, what each holds, and one opened for reading.
+
+The corpus is data. It is found in the checkout, or in the zip that the installed package
+carries, unpacked once into the user's cache; ``--corpus`` and an environment variable
+(:data:`VARIABLE`) come before both.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import tempfile
+import zipfile
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from hashlib import sha256
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+_T = TypeVar("_T")
+
+VARIABLE = "TRANSCRIPT_CONFORMANCE_CORPUS"
+ARCHIVE = "corpus.zip"
+DATABASE_TEXT = ".sql"
+
+
+class CorpusError(Exception):
+    """The corpus is missing or not as it says it is; the message says what to do."""
+
+
+# ------------------------------------------------------------------ shapes
+
+
+class Platform(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a case was recorded."""
+
+    os: str
+    arch: str
+    node: str | None = None
+
+
+class Unrecorded(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the script caused and the CLI did not keep, proved by a search of its bytes.
+
+    ``message`` is an index into the truth's messages; ``fields`` names the values that are
+    missing, None the whole message.
+    """
+
+    message: int
+    fields: tuple[str, ...] | None
+    why: str
+    proof: Any
+
+
+class CaseFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``case.json``: what was recorded, from which package, and the digest of each file."""
+
+    format: int
+    agent: str
+    release: str
+    dialect: str | None = None
+    integrity: str
+    platform: Platform
+    scenario: str
+    revision: int
+    sanitiser: int
+    sealed: bool
+    session_id: str
+    session_path: str
+    cwd: str
+    files: Mapping[str, str]
+    unrecorded: tuple[Unrecorded, ...] = ()
+
+
+class TruthFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``truth.json``: what a reader must find, from the script and the model's log.
+
+    Each message has ``kind``, ``author``, ``thread``, ``turn``, ``response``, ``status`` and
+    the values that the script chose for it.
+    """
+
+    format: int
+    agent: str
+    release: str
+    scenario: str
+    revision: int
+    messages: tuple[Mapping[str, Any], ...]
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One recording of the corpus: its directory and its two documents."""
+
+    directory: Path
+    name: str
+    facts: CaseFile
+    truth: TruthFile
+
+    @property
+    def home(self) -> Path:
+        """The recorded home as it is committed: databases are still text in it."""
+        return self.directory / "home"
+
+
+# ------------------------------------------------------------------ finding
+
+
+def find_corpus(given: Path | None = None) -> Path:
+    """Return the directory of the corpus; :class:`CorpusError` if there is none."""
+    named = given or (Path(value) if (value := os.environ.get(VARIABLE)) else None)
+    if named is not None:
+        if not named.is_dir():
+            raise CorpusError(f"{named}: no such corpus directory; check --corpus and {VARIABLE}")
+        return named
+    beside = Path(__file__).parent.parent / "corpus"
+    if beside.is_dir() and (beside.parent / "pyproject.toml").is_file():
+        return beside
+    shipped = files("conformance") / ARCHIVE
+    if not shipped.is_file():
+        raise CorpusError(
+            "no corpus: neither a checkout nor a wheel that carries one; name it with --corpus"
+        )
+    with as_file(shipped) as archive:
+        return _unpacked(archive) / "corpus"
+
+
+def cache_directory() -> Path:
+    """Return where this user's machine keeps what the project can make again."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "transcript-conformance"
+
+
+def _unpacked(archive: Path) -> Path:
+    """Unpack an archive into the cache once, under its digest; others never see a part of it."""
+    target = cache_directory() / "corpus" / sha256(archive.read_bytes()).hexdigest()[:16]
+    if target.is_dir():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix="unpacking-", dir=target.parent))
+    try:
+        with zipfile.ZipFile(archive) as packed:
+            packed.extractall(partial)
+        try:
+            partial.rename(target)
+        except OSError:
+            # Another process was first: its copy has the same digest, so it is this one.
+            if not target.is_dir():
+                raise
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return target
+
+
+# ------------------------------------------------------------------ cases
+
+
+def case_directories(corpus: Path) -> list[Path]:
+    """Return the directories of all cases, sorted by agent, release (as a version), scenario."""
+    found = [path.parent for path in corpus.glob("*/*/*/case.json")]
+    return sorted(found, key=lambda path: _order(path.relative_to(corpus)))
+
+
+def cases(corpus: Path, agent: str | None = None, release: str | None = None) -> Iterator[Case]:
+    """Yield the corpus's cases in order, all or those of an agent or a release."""
+    for directory in case_directories(corpus):
+        named_agent, named_release, _ = directory.relative_to(corpus).parts
+        if agent in (None, named_agent) and release in (None, named_release):
+            yield load_case(directory, corpus)
+
+
+def load_case(directory: Path, corpus: Path) -> Case:
+    """Read a case's documents; :class:`CorpusError` when they are not of their shape."""
+    name = directory.relative_to(corpus).as_posix()
+    return Case(
+        directory=directory,
+        name=name,
+        facts=_document(directory / "case.json", CaseFile),
+        truth=_document(directory / "truth.json", TruthFile),
+    )
+
+
+def releases(corpus: Path, agent: str) -> list[str]:
+    """Return an agent's recorded releases, oldest first."""
+    found = {path.parent.name for path in case_directories(corpus) if path.parts[-3] == agent}
+    return sorted(found, key=version_key)
+
+
+def version_key(version: str) -> tuple[Any, ...]:
+    """Order releases by their numbers; one with a suffix comes before the release itself."""
+    numbers, _, suffix = version.partition("-")
+    parts = [int(part) if part.isdigit() else 0 for part in numbers.split(".")]
+    return (*parts, 0 if suffix else 1, suffix)
+
+
+@contextmanager
+def opened(case: Case) -> Generator[Path, None, None]:
+    """Open a case's home for reading: as it is, or a copy in which its databases are built."""
+    texts = [path for path in case.home.rglob(f"*{DATABASE_TEXT}") if path.is_file()]
+    if not texts:
+        yield case.home
+        return
+    with tempfile.TemporaryDirectory(prefix="case-") as temporary:
+        home = Path(temporary) / "home"
+        shutil.copytree(case.home, home)
+        for text in texts:
+            build_database(home / text.relative_to(case.home))
+        yield home
+
+
+def build_database(text: Path) -> Path:
+    """Make the database whose canonical text this is, in its place, and remove the text."""
+    database = text.with_suffix("")
+    with closing(sqlite3.connect(database)) as connection:
+        connection.executescript(text.read_text(encoding="utf-8"))
+        connection.commit()
+    text.unlink()
+    return database
+
+
+def wrong_digests(case: Case) -> list[str]:
+    """Say which files are missing, unlisted or not what ``case.json`` says of them."""
+    present = {
+        path.relative_to(case.directory).as_posix(): path
+        for path in sorted(case.directory.rglob("*"))
+        if path.is_file() and path.name != "case.json"
+    }
+    listed = case.facts.files
+    wrong = [f"{name}: listed but missing" for name in sorted(set(listed) - set(present))]
+    wrong += [f"{name}: not listed" for name in sorted(set(present) - set(listed))]
+    for name in sorted(set(listed) & set(present)):
+        if sha256(present[name].read_bytes()).hexdigest() != listed[name]:
+            wrong.append(f"{name}: its sha256 is not the one in case.json")
+    return wrong
+
+
+def _order(relative: Path) -> tuple[Any, ...]:
+    agent, release, scenario = relative.parts
+    return (agent, version_key(release), scenario)
+
+
+def _document(path: Path, shape: type[_T]) -> _T:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=shape)
+    except FileNotFoundError as error:
+        raise CorpusError(f"{path}: missing") from error
+    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        raise CorpusError(f"{path}: {error}") from error
+
+
+_SAFE = re.compile(r"[a-z0-9][a-z0-9.-]*")
+
+
+def odd_names(names: Sequence[str]) -> list[str]:
+    """Return the case names that are not agent/release/scenario in plain characters."""
+    return [
+        name
+        for name in names
+        if len(parts := name.split("/")) != 3 or not all(_SAFE.fullmatch(part) for part in parts)
+    ]

@@ -1,0 +1,1 @@
+"""The matrix for people and for machines: every view is a pure function of the cells."""

@@ -1,0 +1,59 @@
+"""Cells condensed for a page: a row a kind, a column a store, a verdict for each witness."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from conformance.matrix import KIND_NAMES
+from conformance.verdicts import WITNESSES, Cell, Verdict, Witness, worst
+from transcripts.losses import LossId
+
+
+class Square(NamedTuple):
+    """All cells of one kind in one store by one witness."""
+
+    verdict: Verdict
+    cells: Sequence[Cell]
+
+    @property
+    def losses(self) -> tuple[LossId, ...]:
+        """Every loss in the square, each once."""
+        return tuple(sorted({loss for cell in self.cells for loss in cell.losses}))
+
+
+Grid = dict[tuple[str, str, Witness], Square]
+
+
+def grid(cells: Iterable[Cell]) -> Grid:
+    """Gather cells by kind, store and witness; a square's verdict is its worst cell's."""
+    gathered: dict[tuple[str, str, Witness], list[Cell]] = {}
+    for cell in cells:
+        gathered.setdefault((cell.kind, cell.store, cell.witness), []).append(cell)
+    return {
+        place: Square(worst(cell.verdict for cell in found), found)
+        for place, found in gathered.items()
+    }
+
+
+def stores_of(cells: Iterable[Cell]) -> list[str]:
+    """Return the stores that occur, sorted."""
+    return sorted({cell.store for cell in cells})
+
+
+def kinds_of(cells: Sequence[Cell]) -> list[str]:
+    """Return the kinds that occur, in the order of the matrix."""
+    present = {cell.kind for cell in cells}
+    return [kind for kind in KIND_NAMES if kind in present]
+
+
+def counts(cells: Iterable[Cell]) -> Counter[Verdict]:
+    """Count cells by verdict."""
+    return Counter(cell.verdict for cell in cells)
+
+
+def witnesses_of(cells: Iterable[Cell]) -> list[Witness]:
+    """Return the witnesses that occur, in their order."""
+    present = {cell.witness for cell in cells}
+    return [witness for witness in WITNESSES if witness in present]
