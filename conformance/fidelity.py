@@ -243,7 +243,7 @@ def _judge(
             same_form = same_form and _same_form(atom, other)
     allowed = declared | everywhere
     lost = [d.what for d in differences if not d.soft and not d.excuses & allowed]
-    used = {loss for d in differences for loss in d.excuses & allowed}
+    used: set[LossId] = {loss for d in differences for loss in d.excuses & allowed}
     if narrated or missing:
         # A message that is gone or prose has no fields left to compare: what else was
         # declared of it can be neither shown nor refuted.

@@ -33,8 +33,11 @@ WITNESSES: tuple[Witness, ...] = get_args(Witness)
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the worst of some verdicts; "exact" of none."""
-    best: Verdict = "exact"
-    return max(verdicts, key=VERDICTS.index, default=best)
+    found: Verdict = "exact"
+    for verdict in verdicts:
+        if VERDICTS.index(verdict) > VERDICTS.index(found):
+            found = verdict
+    return found
 
 
 def in_order(losses: Iterable[LossId]) -> tuple[LossId, ...]:

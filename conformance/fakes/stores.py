@@ -228,7 +228,7 @@ def _close_calls(messages: Sequence[AnyMessage]) -> Iterable[AnyMessage]:
             yield message
 
 
-def _output(message: AnyMessage) -> str:
+def _output(message: object) -> str:
     if not isinstance(message, Call):
         return ""
     return "".join(part.text for part in message.output or () if isinstance(part, Text))
