@@ -17,6 +17,7 @@ import msgspec
 from live.agents.base import Expected, Translation
 from live.agents.codex import words
 from live.agents.codex.traits import Traits
+from live.mcp_server import SERVER
 from live.model.play import WireCall
 from live.model.script import Call, Command, Create, Delete, Mcp, Read, Rename, Spawn, Update
 
@@ -112,7 +113,7 @@ def _line(call: Step, files: Mapping[str, str], workspace: str) -> _Line:
                 breaks=refused,
             )
         case Mcp():
-            name = f"mcp__{words.MCP_SERVER}__{call.tool}"
+            name = f"mcp__{SERVER}__{call.tool}"
             return _Line(
                 expression=f"tools.{name}({_js(call.arguments)})",
                 printed=f"r.{_CONTENT}",

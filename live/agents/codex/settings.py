@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from live.agents.codex.words import MCP_SERVER
+from live.mcp_server import SERVER
 from live.sandbox import MCP_COMMAND
 
 API_KEY_VARIABLE = "SCRIPTED_MODEL_KEY"
@@ -57,5 +57,5 @@ def config_toml(model: str, port: int, workspace: str, *, mcp: bool) -> str:
         workspace=json.dumps(workspace),
     )
     if mcp:
-        text += _MCP.format(server=MCP_SERVER, command=json.dumps(MCP_COMMAND))
+        text += _MCP.format(server=SERVER, command=json.dumps(MCP_COMMAND))
     return text

@@ -14,6 +14,7 @@ from typing import Any
 from live.agents.base import CannotDo, Expected, Translation
 from live.agents.codex import patches
 from live.agents.codex.traits import Traits
+from live.mcp_server import SERVER
 from live.model.play import WireCall
 from live.model.script import (
     Call,
@@ -29,7 +30,6 @@ from live.model.script import (
     Update,
 )
 
-MCP_SERVER = "scenario"
 _WAIT_MS = 30_000
 
 
@@ -50,7 +50,7 @@ def classic(call: Call, files: Mapping[str, str], workspace: str, has: Traits) -
             wire = WireCall(
                 id=call.id,
                 name=call.tool,
-                namespace=has.mcp_namespace.format(MCP_SERVER),
+                namespace=has.mcp_namespace.format(SERVER),
                 arguments=call.arguments,
             )
             return Translation(call=wire, expects=(answered(call),))
@@ -110,7 +110,7 @@ def answered(call: Mcp) -> Expected:
     """Return what a reader must find of a call of the scenario's MCP server."""
     fields: dict[str, Any] = {
         "name": call.tool,
-        "server": MCP_SERVER,
+        "server": SERVER,
         "arguments": call.arguments,
         "status": "completed" if call.error is None else "failed",
     }
