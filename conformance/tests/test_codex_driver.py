@@ -12,6 +12,7 @@ import pytest
 from live.agents.base import CannotDo, Translation, find_driver
 from live.agents.codex import CodexDriver, patches
 from live.model.script import Scenario
+from live.model.wires.responses import history
 
 NEW, OLD = "0.171.0", "0.130.0"
 WORKSPACE = "/srv/project"
@@ -251,3 +252,18 @@ def test_the_session_is_the_newest_rollout_that_is_no_subagents(tmp_path: Any) -
     assert one.session_id(tmp_path) == "main"
     with pytest.raises(LookupError):
         one.session_id(tmp_path / "elsewhere")
+
+
+def test_a_task_that_comes_sealed_is_words_to_the_model_that_sealed_it() -> None:
+    handed = {
+        "type": "agent_message",
+        "author": "/root",
+        "recipient": "/root/spawn_1",
+        "content": [
+            {"type": "input_text", "text": "Message Type: NEW_TASK\nPayload:\n"},
+            {"type": "encrypted_content", "encrypted_content": "Count the sacks in the barn."},
+        ],
+    }
+    entries = history({"input": [handed]})
+    assert [(entry.role, entry.name) for entry in entries] == [("user", "/root")] * 2
+    assert entries[-1].text == "Count the sacks in the barn."

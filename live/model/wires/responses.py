@@ -139,7 +139,7 @@ def _item(item: Any) -> list[Entry]:
     if kind == "agent_message":
         return [
             Entry(role="user", type=entry.type, text=entry.text, name=item.get("author"))
-            for entry in _message({**item, "role": "user"})
+            for entry in _message({**item, "role": "user", "content": _unsealed(item)})
         ]
     if kind == "reasoning":
         return [_reasoning(item)]
@@ -150,6 +150,19 @@ def _item(item: Any) -> list[Entry]:
     if kind in _NO_WORDS:
         return []
     return [Entry(role="assistant", type="opaque", value={"type": kind})]
+
+
+def _unsealed(item: Any) -> list[Any]:
+    """Open what one agent tells another: the provider seals a task when it is handed over.
+
+    This model seals nothing, so what Codex sends back as sealed are the words themselves.
+    """
+    return [
+        {"type": "input_text", "text": part.get("encrypted_content")}
+        if part.get("type") == "encrypted_content"
+        else part
+        for part in objects(item.get("content"))
+    ]
 
 
 def _message(item: Any) -> list[Entry]:
