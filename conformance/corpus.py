@@ -117,7 +117,7 @@ def find_corpus(given: Path | None = None) -> Path:
             raise CorpusError(f"{named}: no such corpus directory; check --corpus and {VARIABLE}")
         return named
     beside = Path(__file__).parent.parent / "corpus"
-    if beside.is_dir() and (beside.parent / "pyproject.toml").is_file():
+    if (beside.parent / "pyproject.toml").is_file():
         return beside
     shipped = files("conformance") / ARCHIVE
     if not shipped.is_file():

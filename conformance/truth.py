@@ -1,0 +1,291 @@
+"""A reader's messages held against what the script says must be found.
+
+Equal in kind, author, status, order on each thread and in every value that the script chose,
+exactly once; nothing besides of a person or a model. What a harness wrote by itself is in no
+script: it must be marked so and stand in the list for its release (``harness.toml``).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from fnmatch import fnmatchcase
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+from conformance.corpus import Case
+from conformance.essence import shown_text, text_of
+from transcripts.model import (
+    AgentMessage,
+    AnyMessage,
+    Call,
+    CommandExecution,
+    Error,
+    FileChange,
+    FileEdit,
+    Plan,
+    Reasoning,
+    SubAgent,
+    ToolCall,
+    Transcript,
+    UserMessage,
+    WebSearch,
+)
+
+_FRAME = frozenset({"kind", "author", "thread", "turn", "response", "status"})
+_BY_ITSELF = ("harness", "hook")
+
+
+class HarnessMessage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One kind of message that a CLI writes by itself: where, and what it is for.
+
+    ``releases`` and ``provenance`` are patterns with ``*``; ``provenance`` is the reader's
+    word for the record that it came from.
+    """
+
+    agent: str
+    releases: tuple[str, ...]
+    kind: str
+    provenance: str
+    why: str
+
+
+def harness_messages() -> tuple[HarnessMessage, ...]:
+    """Read the list of what harnesses write by themselves."""
+    text = (files("conformance") / "harness.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text)["message"], tuple[HarnessMessage, ...])
+
+
+def differences(
+    case: Case, transcript: Transcript, known: Sequence[HarnessMessage] | None = None
+) -> list[str]:
+    """Say everything in which a reader's transcript of a case is not as its truth says."""
+    listed = harness_messages() if known is None else known
+    wanted = _recorded(case)
+    found = _by_thread(transcript.messages)
+    names = _thread_names(wanted, found)
+    wrong: list[str] = []
+    for thread, messages in wanted.items():
+        have = found.pop(names.get(thread), [])
+        wrong += _thread(thread, messages, have, lambda message: _listed(message, case, listed))
+    for thread, messages in found.items():
+        wrong += [
+            f"thread {thread}: {_label(message)} is in no script"
+            for message in messages
+            if message.author not in _BY_ITSELF or not _listed(message, case, listed)
+        ]
+    return wrong
+
+
+def shown(message: AnyMessage) -> dict[str, Any]:
+    """Return a message's values under the names that truth uses."""
+    match message:
+        case UserMessage() | AgentMessage() | Reasoning():
+            return {"text": text_of(message.content)}
+        case CommandExecution():
+            values: dict[str, Any] = {"command": message.command, "exit_code": message.exit_code}
+        case FileChange():
+            values = {"changes": [_edit(edit) for edit in message.changes]}
+        case ToolCall():
+            values = {
+                "name": message.name,
+                "server": message.server,
+                "arguments": message.arguments,
+            }
+        case Plan():
+            items = [{"text": item.text, "status": item.status} for item in message.items]
+            values = {"items": items, "form": message.form}
+        case WebSearch():
+            values = {"query": message.query}
+        case SubAgent():
+            values = {
+                "description": message.description,
+                "prompt": message.prompt,
+                "report": _result(message),
+            }
+        case Error():
+            return {"text": message.text, "status_code": message.status_code}
+        case _:
+            return {}
+    return {
+        "name": message.name,
+        "output": _result(message),
+        "error": message.error,
+        **values,
+    }
+
+
+# ------------------------------------------------------------------ one thread
+
+
+def _thread(
+    thread: str | None,
+    wanted: Sequence[tuple[int, Mapping[str, Any]]],
+    found: Sequence[AnyMessage],
+    listed: Callable[[AnyMessage], bool],
+) -> Iterator[str]:
+    have = [m for m in found if m.author not in _BY_ITSELF or isinstance(m, Error)]
+    for message in found:
+        if message not in have and not listed(message):
+            yield f"{_label(message)} of the harness ({message.provenance}) is not on the list"
+    where = "" if thread is None else f"thread {thread}: "
+    keys = [_key(values) for _, values in wanted]
+    matcher = SequenceMatcher(
+        None, keys, [_key({"kind": m.kind, **shown(m)}) for m in have], autojunk=False
+    )
+    for tag, i, i_end, j, j_end in matcher.get_opcodes():
+        paired = min(i_end - i, j_end - j)
+        for offset in range(paired):
+            index, values = wanted[i + offset]
+            for difference in _message(values, have[j + offset]):
+                yield f"{where}message {index} ({values['kind']}): {difference}"
+        if tag == "equal":
+            continue
+        for index, values in wanted[i + paired : i_end]:
+            yield f"{where}message {index} is missing: {_key(values)}"
+        for message in have[j + paired : j_end]:
+            if message.author not in _BY_ITSELF or not listed(message):
+                yield f"{where}{_label(message)} is in no script"
+
+
+def _message(wanted: Mapping[str, Any], found: AnyMessage) -> Iterator[str]:
+    for name, value in (
+        ("kind", found.kind),
+        ("author", found.author),
+        ("status", found.status),
+    ):
+        if name in wanted and wanted[name] != value:
+            yield f"{name} is {value!r}, not {wanted[name]!r}"
+    if wanted["kind"] != found.kind:
+        return
+    values = shown(found)
+    for name, value in wanted.items():
+        if name in _FRAME:
+            continue
+        if name not in values:
+            yield f"{name}: a {found.kind} has no such value"
+        elif not _equal(found, name, value, values[name]):
+            yield f"{name} is {_short(values[name])}, not {_short(value)}"
+
+
+def _equal(found: AnyMessage, name: str, wanted: Any, value: Any) -> bool:
+    if name == "changes":
+        return len(wanted) == len(value) and all(
+            _equal_edit(one, other) for one, other in zip(wanted, value, strict=True)
+        )
+    if name == "items":
+        return [(i["text"], i["status"]) for i in wanted] == [
+            (i["text"], i["status"]) for i in value
+        ]
+    if name == "error" or (isinstance(found, Error) and name == "text"):
+        # The script chose the words; every CLI sets a frame of its own around them.
+        return wanted == value if wanted is None else wanted in (value or "")
+    if name in ("output", "report") and isinstance(wanted, str) and isinstance(value, str):
+        return wanted.rstrip("\r\n") == value.rstrip("\r\n")
+    return wanted == value and isinstance(wanted, bool) == isinstance(value, bool)
+
+
+def _equal_edit(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    return all(
+        value == found.get(name)
+        or (
+            isinstance(value, str)
+            and isinstance(found.get(name), str)
+            and name in ("before", "after")
+            and value.rstrip("\n") == found[name].rstrip("\n")
+        )
+        for name, value in wanted.items()
+    )
+
+
+# ------------------------------------------------------------------ what is expected
+
+
+def _recorded(case: Case) -> dict[str | None, list[tuple[int, Mapping[str, Any]]]]:
+    """Return what the truth says of each thread, less what the CLI did not keep."""
+    gone: dict[int, set[str] | None] = {}
+    for unrecorded in case.facts.unrecorded:
+        fields = unrecorded.fields
+        gone[unrecorded.message] = None if fields is None else set(fields)
+    threads: dict[str | None, list[tuple[int, Mapping[str, Any]]]] = {None: []}
+    for index, message in enumerate(case.truth.messages):
+        missing = gone.get(index, set[str]())
+        if missing is None:
+            continue
+        kept = {name: value for name, value in message.items() if name not in missing}
+        threads.setdefault(message["thread"], []).append((index, kept))
+    return threads
+
+
+def _by_thread(messages: Iterable[AnyMessage]) -> dict[str | None, list[AnyMessage]]:
+    threads: dict[str | None, list[AnyMessage]] = {}
+    for message in messages:
+        threads.setdefault(message.agent, []).append(message)
+    return threads
+
+
+def _thread_names(
+    wanted: Mapping[str | None, Sequence[tuple[int, Mapping[str, Any]]]],
+    found: Mapping[str | None, Sequence[AnyMessage]],
+) -> dict[str | None, str | None]:
+    """Match the script's thread names to the reader's, by the words that were said in each."""
+    names: dict[str | None, str | None] = {None: None}
+    free = [thread for thread in found if thread is not None]
+    for thread, messages in wanted.items():
+        if thread is None or not free:
+            continue
+        texts = {values["text"] for _, values in messages if "text" in values}
+        best = max(
+            free,
+            key=lambda name: len(texts & {shown(m).get("text") for m in found[name]}),
+        )
+        free.remove(best)
+        names[thread] = best
+    for thread in wanted:
+        # A thread that the reader does not know: nothing is found in it.
+        names.setdefault(thread, f"(no thread {thread})")
+    return names
+
+
+def _listed(message: AnyMessage, case: Case, listed: Sequence[HarnessMessage]) -> bool:
+    return any(
+        entry.agent == case.facts.agent
+        and entry.kind == message.kind
+        and any(fnmatchcase(case.facts.release, release) for release in entry.releases)
+        and fnmatchcase(message.provenance or "", entry.provenance)
+        for entry in listed
+    )
+
+
+# ------------------------------------------------------------------ words
+
+
+def _result(call: Call) -> str | None:
+    return None if call.output is None else shown_text(call.output)
+
+
+def _edit(edit: FileEdit) -> dict[str, Any]:
+    values = msgspec.to_builtins(edit)
+    assert isinstance(values, dict)
+    return values
+
+
+def _key(values: Mapping[str, Any]) -> str:
+    for name in ("text", "command", "description", "query", "name"):
+        if values.get(name) and values["kind"] not in ("Error", "FileChange"):
+            return f"{values['kind']} {_short(values[name])}"
+    if values.get("changes"):
+        return f"FileChange {values['changes'][0]['path']}"
+    return values["kind"]
+
+
+def _label(message: AnyMessage) -> str:
+    return _key({"kind": message.kind, **shown(message)})
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 160 else f"{text[:120]}…({len(text)} characters)"
