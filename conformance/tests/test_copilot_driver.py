@@ -85,6 +85,12 @@ def test_lines_of_a_viewed_file_are_numbered_in_the_older_release(version: str, 
 
 
 @pytest.mark.parametrize("version", RELEASES)
+def test_a_file_that_is_not_there_is_an_error(version: str) -> None:
+    _, _, _, fields = said(version, Read(id="r", path="b.txt"))
+    assert (fields["status"], fields["error"]) == ("failed", "Path does not exist")
+
+
+@pytest.mark.parametrize("version", RELEASES)
 def test_files_are_created_and_edited_with_tools(version: str) -> None:
     tool, arguments, kind, fields = said(version, Create(id="c", path="n.txt", content="one\n"))
     assert (tool, kind) == ("create", "FileChange")

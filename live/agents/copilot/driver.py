@@ -20,7 +20,8 @@ from typing import Any, ClassVar
 import msgspec
 
 from live.agents.base import Driver, Translation
-from live.agents.copilot.words import PATCH, SERVER, Words
+from live.agents.copilot.words import PATCH, Words
+from live.mcp_server import SERVER
 from live.model.play import Auxiliary, Wire
 from live.model.script import Call, Mcp, Response, Scenario, Spawn
 from live.releases import cache_root

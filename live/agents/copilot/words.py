@@ -16,6 +16,7 @@ from typing import Any
 from semver import Version
 
 from live.agents.base import CannotDo, Expected, Translation
+from live.mcp_server import SERVER
 from live.model.play import WireCall
 from live.model.script import (
     Command,
@@ -32,9 +33,6 @@ from live.model.script import (
 
 PATCH = "apply-patch"
 """The dialect in which files are changed by ``apply_patch``, as with the Codex models."""
-
-SERVER = "scenario"
-"""What the scenario's MCP server is called in the configuration."""
 
 _AGENT = "general-purpose"
 _WAIT_SECONDS = 60
@@ -85,7 +83,9 @@ class Words:
     def _(self, call: Read) -> Translation:
         arguments = {"path": self._absolute(call.path)}
         fields: dict[str, Any] = {"name": "view", "arguments": arguments}
-        if call.content is not None:
+        if call.content is None:
+            fields |= {"status": "failed", "error": "Path does not exist"}
+        else:
             fields["output"] = self._viewed(call.content)
         return Translation(
             call=self._call(call.id, "view", arguments),
