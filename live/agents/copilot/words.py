@@ -4,6 +4,9 @@ The tools are the same in 1.0.60 and 1.0.102 (read off the tool lists that both 
 they word their results is not. Deleting and moving have no tool of their own on a wire
 without ``apply_patch``, and a checklist is rows in a table that the ``sql`` tool fills: such
 calls are recorded as the command or query that they are, and that is what must be found.
+
+Of a failure in the CLI's own words only the status must be found: the file keeps fewer of
+them ("No match found") than the model is told, and neither comes from the script.
 """
 
 from __future__ import annotations
@@ -84,7 +87,7 @@ class Words:
         arguments = {"path": self._absolute(call.path)}
         fields: dict[str, Any] = {"name": "view", "arguments": arguments}
         if call.content is None:
-            fields |= {"status": "failed", "error": "Path does not exist"}
+            fields["status"] = "failed"
         else:
             fields["output"] = self._viewed(call.content)
         return Translation(
@@ -117,16 +120,11 @@ class Words:
                 *(f"-{line}" for line in _lines(call.old)),
                 *(f"+{line}" for line in _lines(call.new)),
             ]
-            wanted = "\n".join(_lines(call.old))
-            error = (
-                f"Failed to apply patch: Error: Failed to find expected lines in {path}:\n{wanted}"
-            )
-            return self._patch(call.id, lines, change, error if call.fails else None)
+            return self._patch(call.id, lines, change, fails=call.fails)
         arguments = {"path": path, "old_str": call.old, "new_str": call.new}
         fields: dict[str, Any] = {"changes": [change]}
         if call.fails:
-            # The model is told more; only these words reach the file (1.0.60, 1.0.102).
-            fields |= {"status": "failed", "error": "No match found"}
+            fields["status"] = "failed"
         return Translation(
             call=self._call(call.id, "edit", arguments),
             expects=(Expected(kind="FileChange", fields=fields),),
@@ -134,13 +132,7 @@ class Words:
 
     @say.register
     def _(self, call: UnknownTool) -> Translation:
-        # The model is also told which tools there are; the file is not.
-        fields = {
-            "name": call.name,
-            "arguments": call.arguments,
-            "status": "failed",
-            "error": f"Tool '{call.name}' does not exist.",
-        }
+        fields = {"name": call.name, "arguments": call.arguments, "status": "failed"}
         return Translation(
             call=self._call(call.id, call.name, call.arguments),
             expects=(Expected(kind="ToolCall", fields=fields),),
@@ -182,7 +174,7 @@ class Words:
         report = call.responses[-1].text
         fields: dict[str, Any] = {"description": call.description, "prompt": call.prompt}
         if report is not None:
-            fields["output"] = report
+            fields["report"] = report
         return Translation(
             call=self._call(
                 call.id,
@@ -221,12 +213,12 @@ class Words:
         )
 
     def _patch(
-        self, id: str, lines: list[str], change: dict[str, Any], error: str | None = None
+        self, id: str, lines: list[str], change: dict[str, Any], *, fails: bool = False
     ) -> Translation:
         text = "\n".join(["*** Begin Patch", *lines, "*** End Patch", ""])
         fields: dict[str, Any] = {"changes": [change]}
-        if error is not None:
-            fields |= {"status": "failed", "error": error}
+        if fails:
+            fields["status"] = "failed"
         return Translation(
             call=WireCall(id=f"call_{id}", name="apply_patch", arguments=text, custom=True),
             expects=(Expected(kind="FileChange", fields=fields),),
