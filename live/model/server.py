@@ -13,6 +13,7 @@ import itertools
 import json
 import socket
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +166,7 @@ class ScriptedServer:
             failure = Failure(status=400, type="invalid_request_error", message=str(error))
             return self._refuse(request, wire, failure, kind="unscripted")
         history = WIRES[wire].history(body)
-        judgement = rules.judge(wire, body)
+        judgement = await asyncio.to_thread(rules.judge, wire, body)
         violations = encoding + judgement.violations
         findings: dict[str, Any] = {
             "violations": violations,
@@ -365,6 +366,7 @@ def main() -> None:
     options.log.touch()
     listener = socket.create_server(("127.0.0.1", options.port))
     print(json.dumps({"port": listener.getsockname()[1]}), flush=True)
+    threading.Thread(target=rules.prepare, args=(play.wire,), daemon=True).start()
     config = uvicorn.Config(
         ScriptedServer(play, options.log).application(),
         http="h11",
