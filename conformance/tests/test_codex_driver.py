@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 import tomllib
+import urllib.request
 from typing import Any
 
 import msgspec
@@ -11,6 +13,8 @@ import pytest
 
 from live.agents.base import CannotDo, Translation, find_driver
 from live.agents.codex import CodexDriver, patches
+from live.model.play import Play, PlayResponse, PlayTurn, Thread, WireCall
+from live.model.process import ScriptedModel
 from live.model.script import Scenario
 from live.model.wires.responses import history
 
@@ -267,3 +271,35 @@ def test_a_task_that_comes_sealed_is_words_to_the_model_that_sealed_it() -> None
     entries = history({"input": [handed]})
     assert [(entry.role, entry.name) for entry in entries] == [("user", "/root")] * 2
     assert entries[-1].text == "Count the sacks in the barn."
+
+
+def test_only_answers_with_calls_linger_and_only_subagents_begin_late() -> None:
+    call = WireCall(id="c", name="exec_command", arguments={"cmd": "true"})
+    calling, last = PlayResponse(id="a", calls=(call,)), PlayResponse(id="b", text="Done.")
+    turn = PlayTurn(prompt="Go.", responses=(calling, last))
+    threads = (Thread(name=None, turns=(turn,)), Thread(name="spawn-1", turns=(turn,)))
+    paced = driver().pace(Play(wire="responses", model="m", threads=threads))
+    main, child = (thread.turns[0].responses for thread in paced.threads)
+    assert main[0].linger > 0 == main[0].delay
+    assert main[1] == last
+    assert child[0].delay > 2 * child[0].linger
+    assert child[1].delay == 0
+
+
+def test_a_lingering_answer_is_open_while_its_items_are_whole(tmp_path: Any) -> None:
+    response = PlayResponse(id="a", text="Nine sacks.", linger=0.6)
+    turn = PlayTurn(prompt="Count.", responses=(response,))
+    play = Play(wire="responses", model="m", threads=(Thread(name=None, turns=(turn,)),))
+    body = json.dumps({"model": "m", "stream": True, "input": "Count."}).encode()
+    with ScriptedModel(play, tmp_path / "log.jsonl") as model:
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{model.port}/v1/responses",
+            body,
+            {"Content-Type": "application/json"},
+        )
+        times: dict[str, float] = {}
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            for line in answer:
+                if line.startswith(b"event: "):
+                    times[line.split()[1].decode()] = time.monotonic()
+    assert times["response.completed"] - times["response.output_item.done"] > 0.4

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from live.model.play import Auxiliary, Wire, WireCall
+from live.model.play import Auxiliary, Play, Wire, WireCall
 from live.model.script import Call, Response, Scenario
 
 
@@ -109,6 +109,14 @@ class Driver(ABC):
     @abstractmethod
     def auxiliaries(self) -> Sequence[Auxiliary]:
         """Return how to tell and answer the requests that the CLI makes on the side."""
+
+    def pace(self, play: Play) -> Play:
+        """Return the play with the pauses that make this CLI record in one order every time.
+
+        A CLI that starts a tool while the answer is still arriving, or runs a subagent beside
+        its parent, writes down what comes first: recordings would differ by chance.
+        """
+        return play
 
     @abstractmethod
     def session_files(self, home: Path) -> Sequence[Path]:

@@ -31,7 +31,11 @@ class WireCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class PlayResponse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One scripted answer. ``id`` is unique in the play and becomes message and request id."""
+    """One scripted answer. ``id`` is unique in the play and becomes message and request id.
+
+    ``delay`` are seconds before the answer begins, ``linger`` seconds between its last item
+    and the end of its stream.
+    """
 
     id: str
     reasoning: str | None = None
@@ -41,6 +45,7 @@ class PlayResponse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     hang: bool = False
     cut: bool = False
     delay: float = 0.0
+    linger: float = 0.0
     usage: dict[str, int] = {}
 
 

@@ -85,6 +85,7 @@ class _Streamed(Response):
         await self._send(send, self._stream.opening)
         if self._scripted.hang:
             return await self._hang(receive)
+        await asyncio.sleep(self._scripted.linger)
         await self._send(send, self._stream.closing)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
         return None

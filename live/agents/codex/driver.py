@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+import msgspec
+
 from live.agents.base import CannotDo, Driver, Translation
 from live.agents.codex import code_mode, words
 from live.agents.codex.patches import files_before
 from live.agents.codex.settings import API_KEY_VARIABLE, config_toml
 from live.agents.codex.traits import traits
-from live.model.play import Auxiliary, Wire
+from live.model.play import Auxiliary, Play, Thread, Wire
 from live.model.script import Call, Mcp, Response, Scenario
 
 CLASSIC = "classic-tools"
@@ -24,6 +26,13 @@ CODE_MODE = "code-mode"
 _MODELS = {CLASSIC: "gpt-5.5", CODE_MODE: "gpt-6.2-sol"}
 
 _COMMON_FLAGS = ("--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
+
+
+# Longer than a command without a pause takes, also in code mode; shorter than the pauses in
+# the scenarios' commands.
+_TOOL_SECONDS = 0.4
+# Long enough for the parent to have spawned and to be waiting.
+_PARENT_SECONDS = 1.5
 
 
 class CodexDriver(Driver):
@@ -103,6 +112,15 @@ class CodexDriver(Driver):
             )
         ]
 
+    def pace(self, play: Play) -> Play:
+        """Keep streams open until quick tools are done, and subagents back until waited for.
+
+        Codex starts a tool as soon as its call is complete and records the tokens when the
+        stream ends: with nothing in between, either came first. It notifies a parent that
+        does not wait yet in another way than one that does.
+        """
+        return msgspec.structs.replace(play, threads=tuple(_paced(one) for one in play.threads))
+
     def session_files(self, home: Path) -> Sequence[Path]:
         """Return the rollouts, of the main session and of subagents."""
         return sorted((home / ".codex" / "sessions").rglob("rollout-*.jsonl"))
@@ -123,6 +141,26 @@ class CodexDriver(Driver):
                 if line is not None:
                     return line
         return None
+
+
+def _paced(thread: Thread) -> Thread:
+    return msgspec.structs.replace(
+        thread,
+        turns=tuple(
+            msgspec.structs.replace(
+                turn,
+                responses=tuple(
+                    msgspec.structs.replace(
+                        response,
+                        linger=_TOOL_SECONDS if response.calls else 0.0,
+                        delay=_PARENT_SECONDS if thread.name and not index else 0.0,
+                    )
+                    for index, response in enumerate(turn.responses)
+                ),
+            )
+            for turn in thread.turns
+        ),
+    )
 
 
 def _calls(scenario: Scenario) -> Iterator[Call]:
