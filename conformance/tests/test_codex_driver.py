@@ -16,7 +16,7 @@ from live.agents.codex import CodexDriver, patches
 from live.model.play import Play, PlayResponse, PlayTurn, Thread, WireCall
 from live.model.process import ScriptedModel
 from live.model.script import Scenario
-from live.model.wires.responses import history
+from live.model.wires.responses import history, whole
 
 NEW, OLD = "0.171.0", "0.130.0"
 WORKSPACE = "/srv/project"
@@ -258,19 +258,31 @@ def test_the_session_is_the_newest_rollout_that_is_no_subagents(tmp_path: Any) -
         one.session_id(tmp_path / "elsewhere")
 
 
-def test_a_task_that_comes_sealed_is_words_to_the_model_that_sealed_it() -> None:
-    handed = {
-        "type": "agent_message",
-        "author": "/root",
-        "recipient": "/root/spawn_1",
-        "content": [
-            {"type": "input_text", "text": "Message Type: NEW_TASK\nPayload:\n"},
-            {"type": "encrypted_content", "encrypted_content": "Count the sacks in the barn."},
-        ],
-    }
-    entries = history({"input": [handed]})
-    assert [(entry.role, entry.name) for entry in entries] == [("user", "/root")] * 2
-    assert entries[-1].text == "Count the sacks in the barn."
+def test_a_parameter_marked_encrypted_is_sealed_by_the_provider_and_opened_for_the_child() -> None:
+    schema = {"properties": {"task_name": {}, "message": {"encrypted": True}}}
+    spawn = {"type": "function", "name": "spawn_agent", "parameters": schema}
+    offered = {"type": "namespace", "name": "collaboration", "tools": [spawn]}
+    (call,) = said(driver(NEW, "code-mode"), scenario([SPAWN]))
+    answer = PlayResponse(id="a", calls=(call.call,))
+    for tools in (
+        {"tools": [offered]},
+        {"input": [{"type": "additional_tools", "tools": [offered]}]},
+    ):
+        (item,) = whole(answer, tools, "m")["output"]
+        written = json.loads(item["arguments"])
+        assert written["task_name"] == "spawn_1"
+        assert "barn" not in item["arguments"]
+        part = {"type": "encrypted_content", "encrypted_content": written["message"]}
+        handed = {"type": "agent_message", "author": "/root", "content": [part]}
+        (entry,) = history({"input": [handed]})
+        assert (entry.role, entry.name) == ("user", "/root")
+        assert entry.text == "Count the sacks in the barn."
+
+
+def test_the_same_tool_in_another_namespace_is_not_sealed() -> None:
+    (call,) = said(driver(), scenario([SPAWN]))
+    (item,) = whole(PlayResponse(id="a", calls=(call.call,)), {"tools": []}, "m")["output"]
+    assert json.loads(item["arguments"]) == {"message": "Count the sacks in the barn."}
 
 
 def test_only_answers_with_calls_linger_and_only_subagents_begin_late() -> None:

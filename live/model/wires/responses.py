@@ -28,6 +28,7 @@ from live.model.wires.base import (
     wire_id,
     written_arguments,
 )
+from live.model.wires.sealing import opened, with_seals
 
 _RESULTS = ("function_call_output", "custom_tool_call_output")
 _NO_WORDS = ("additional_tools", "compaction_trigger")
@@ -48,14 +49,18 @@ def history(body: Any) -> list[Entry]:
 
 def tool_kinds(body: Any) -> list[str]:
     """Name every offered tool, also those that a code-mode request carries in its input."""
+    return [
+        str(tool.get("name") if tool.get("type") in ("function", "custom") else tool.get("type"))
+        for tool in _offered(body)
+    ]
+
+
+def _offered(body: Any) -> list[Any]:
     offered = list(objects(body.get("tools")))
     for item in objects(body.get("input")):
         if item.get("type") == "additional_tools":
             offered += objects(item.get("tools"))
-    return [
-        str(tool.get("name") if tool.get("type") in ("function", "custom") else tool.get("type"))
-        for tool in offered
-    ]
+    return offered
 
 
 def stream(response: PlayResponse, body: Any, model: str) -> Stream:
@@ -153,12 +158,8 @@ def _item(item: Any) -> list[Entry]:
 
 
 def _unsealed(item: Any) -> list[Any]:
-    """Open what one agent tells another: the provider seals a task when it is handed over.
-
-    This model seals nothing, so what Codex sends back as sealed are the words themselves.
-    """
     return [
-        {"type": "input_text", "text": part.get("encrypted_content")}
+        {"type": "input_text", "text": opened(text_of(part.get("encrypted_content")))}
         if part.get("type") == "encrypted_content"
         else part
         for part in objects(item.get("content"))
@@ -251,7 +252,8 @@ def _output(response: PlayResponse, body: Any) -> list[dict[str, Any]]:
                 "content": [_output_text(response.text)],
             }
         )
-    return output + [_output_call(call) for call in response.calls]
+    offered = _offered(body)
+    return output + [_output_call(with_seals(call, offered)) for call in response.calls]
 
 
 def _output_text(text: str) -> dict[str, Any]:
