@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from live.model.delivery import Ending
 from live.model.history import Entry
 from live.model.play import AuxiliaryKind, Play, WireCall
 from live.model.routing import occurrences
@@ -34,7 +35,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str | None = None
     calls: tuple[WireCall, ...] = ()
     error: dict[str, str] | None = None
-    ending: Literal["whole", "cut", "hanging"] = "whole"
+    ending: Ending = "whole"
 
 
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):

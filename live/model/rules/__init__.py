@@ -48,9 +48,12 @@ def parse(raw: bytes) -> tuple[Any, tuple[Finding, ...]]:
     return body, tuple(findings)
 
 
-def judge(wire: Wire, body: Any) -> Judgement:
-    """Hold a request against its wire's rules."""
-    return _WIRES[wire](body)
+def judge(wire: Wire, body: Any, *, counting: bool = False) -> Judgement:
+    """Hold a request against its wire's rules.
+
+    ``counting`` says that tokens are only counted, for which no limit need be given.
+    """
+    return _WIRES[wire]({"max_tokens": 1, **body} if counting else body)
 
 
 def prepare(wire: Wire) -> None:

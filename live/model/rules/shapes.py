@@ -69,6 +69,8 @@ def _faults(type_: Any, value: Any) -> Iterator[tuple[str, str, bool]]:
         # One word that the types don't know may be a newer kind of the whole field.
         doubtful = any(detail["type"] in ("literal_error", "union_tag_invalid") for detail in own)
         doubtful = doubtful or (missing and field in _OPTIONAL_IN_PRACTICE)
+        # Codex sends null for what it leaves out, and is answered.
+        doubtful = doubtful or (not missing and value[field] is None)
         yield field, own[0]["msg"], doubtful
 
 

@@ -16,6 +16,8 @@ from live.model.wires.base import (
     Role,
     Stream,
     image_value,
+    name_of,
+    object_of,
     objects,
     pieces,
     role_of,
@@ -146,8 +148,8 @@ def _block(role: Role, block: Any) -> list[Entry]:
             Entry(
                 role=role,
                 type="call",
-                call_id=block.get("id"),
-                name=block.get("name"),
+                call_id=name_of(block.get("id")),
+                name=name_of(block.get("name")),
                 arguments=block.get("input"),
             )
         ]
@@ -162,7 +164,7 @@ def _result(block: Any) -> list[Entry]:
     content = block.get("content")
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else objects(content)
     texts = [text_of(part.get("text")) for part in parts if part.get("type") == "text"]
-    call_id = block.get("tool_use_id")
+    call_id = name_of(block.get("tool_use_id"))
     entries = [
         Entry(
             role="tool",
@@ -182,7 +184,7 @@ def _result(block: Any) -> list[Entry]:
 
 
 def _image(block: Any) -> Any:
-    source = block.get("source") or {}
+    source = object_of(block.get("source"))
     if source.get("type") == "base64":
         return image_value(str(source.get("data", "")), source.get("media_type"))
     return {key: source[key] for key in ("url", "file_id") if key in source}

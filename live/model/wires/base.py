@@ -50,10 +50,10 @@ class Stream(msgspec.Struct, frozen=True, kw_only=True):
     opening: tuple[Event, ...]
     closing: tuple[Event, ...]
 
-    def cut(self) -> tuple[Event, ...]:
-        """Return the events up to the last piece of content, which never arrives."""
+    def until_cut(self) -> int:
+        """Count the opening events before the last piece of content, where a cut falls."""
         deltas = [index for index, event in enumerate(self.opening) if event.delta]
-        return self.opening[: deltas[-1]] if deltas else self.opening
+        return deltas[-1] if deltas else len(self.opening)
 
 
 class Tokens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -174,9 +174,19 @@ def objects(value: Any) -> list[Any]:
     return [item for item in value if isinstance(item, dict)]
 
 
+def object_of(value: Any) -> Any:
+    """Return a JSON object; what is none is empty."""
+    return value if isinstance(value, dict) else {}
+
+
 def role_of(value: Any) -> Role:
     """Return a message's role; one that no API knows is read as the user's."""
     return value if value in _ROLES else "user"
+
+
+def name_of(value: Any) -> str | None:
+    """Return a name or an id; what is no string is none."""
+    return value if isinstance(value, str) else None
 
 
 def text_of(value: Any) -> str:

@@ -18,6 +18,8 @@ from live.model.wires.base import (
     Role,
     Stream,
     image_url_value,
+    name_of,
+    object_of,
     objects,
     parsed_arguments,
     pieces,
@@ -40,7 +42,7 @@ def history(body: Any) -> list[Entry]:
 def tool_kinds(body: Any) -> list[str]:
     """Name every offered tool."""
     return [
-        str((tool.get("function") or tool.get("custom") or {}).get("name", tool.get("type")))
+        str(object_of(tool.get("function") or tool.get("custom")).get("name", tool.get("type")))
         for tool in objects(body.get("tools"))
     ]
 
@@ -56,7 +58,7 @@ def stream(response: PlayResponse, body: Any, model: str) -> Stream:
         for delta in _call_deltas(index, call):
             opening.append(_chunk(response, body, model, {"tool_calls": [delta]}, piece=True))
     closing = [_chunk(response, body, model, {}, finish=_finish(response))]
-    if (body.get("stream_options") or {}).get("include_usage"):
+    if object_of(body.get("stream_options")).get("include_usage"):
         base = _base(response, body, model, "chat.completion.chunk")
         closing.append(Event(data={**base, "choices": [], "usage": _usage(response)}))
     return Stream(opening=tuple(opening), closing=(*closing, Event(data="[DONE]")))
@@ -98,7 +100,7 @@ def _message(message: Any) -> list[Entry]:
             Entry(
                 role="tool",
                 type="result",
-                call_id=message.get("tool_call_id"),
+                call_id=name_of(message.get("tool_call_id")),
                 text="\n".join(part.text or "" for part in _content("tool", message)),
             )
         ]
@@ -130,19 +132,19 @@ def _part(role: Role, part: Any) -> Entry:
     if kind in ("text", "refusal"):
         return Entry(role=role, type="text", text=text_of(part.get("text", part.get("refusal"))))
     if kind == "image_url":
-        url = (part.get("image_url") or {}).get("url")
+        url = object_of(part.get("image_url")).get("url")
         return Entry(role=role, type="image", value=image_url_value(url))
     return Entry(role=role, type="opaque", value={"type": kind})
 
 
 def _call_entry(role: Role, call: Any) -> Entry:
-    function = call.get("function") or {}
-    custom = call.get("custom") or {}
+    function = object_of(call.get("function"))
+    custom = object_of(call.get("custom"))
     return Entry(
         role=role,
         type="call",
-        call_id=call.get("id"),
-        name=function.get("name", custom.get("name")),
+        call_id=name_of(call.get("id")),
+        name=name_of(function.get("name", custom.get("name"))),
         arguments=parsed_arguments(function["arguments"])
         if "arguments" in function
         else custom.get("input"),

@@ -19,6 +19,7 @@ from live.model.wires.base import (
     Role,
     Stream,
     image_url_value,
+    name_of,
     objects,
     parsed_arguments,
     pieces,
@@ -143,7 +144,7 @@ def _item(item: Any) -> list[Entry]:
         return _message(item)
     if kind == "agent_message":
         return [
-            Entry(role="user", type=entry.type, text=entry.text, name=item.get("author"))
+            Entry(role="user", type=entry.type, text=entry.text, name=name_of(item.get("author")))
             for entry in _message({**item, "role": "user", "content": _unsealed(item)})
         ]
     if kind == "reasoning":
@@ -197,15 +198,15 @@ def _call(item: Any, *, free_text: bool) -> Entry:
     return Entry(
         role="assistant",
         type="call",
-        call_id=item.get("call_id"),
-        name=item.get("name"),
-        namespace=item.get("namespace"),
+        call_id=name_of(item.get("call_id")),
+        name=name_of(item.get("name")),
+        namespace=name_of(item.get("namespace")),
         arguments=item.get("input") if free_text else parsed_arguments(item.get("arguments")),
     )
 
 
 def _result(item: Any) -> list[Entry]:
-    call_id = item.get("call_id")
+    call_id = name_of(item.get("call_id"))
     output = item.get("output")
     if isinstance(output, str):
         return [Entry(role="tool", type="result", call_id=call_id, text=output)]
