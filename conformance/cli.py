@@ -7,7 +7,7 @@ not run.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
@@ -16,11 +16,16 @@ import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from conformance.corpus import CorpusError, find_corpus
+from conformance.corpus import CorpusError, case_directories, find_corpus
 from conformance.crossing import all_stores
-from conformance.matrix import Tick, check, made_cells, ordered, recorded, recorded_cells
+from conformance.generated import generated, is_checkout, outdated, write
+from conformance.index import INDEX, index_text
+from conformance.lint import lint
+from conformance.matrix import Tick, check, every_cell
+from conformance.report import markdown
+from conformance.report.page import page
 from conformance.report.terminal import show
-from conformance.verdicts import load_floor
+from conformance.verdicts import Cell, load_floor
 from transcripts.errors import TranscriptError
 from transcripts.serialise import to_json
 
@@ -35,37 +40,141 @@ _corpus_option = click.option(
 )
 
 
+class CouldNotRun(Exception):
+    """Something that the command needs is not here; the message says what to install."""
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="transcript-conformance")
 def conformance() -> None:
     """Golden recordings of coding-agent CLIs, and what survives between their stores."""
 
 
+# ------------------------------------------------------------------ matrix
+
+
 @conformance.command("matrix")
 @click.option("--check", "checks", is_flag=True, help="Exit 1 on lost, stale or under the floor.")
 @click.option(
+    "--write",
+    "target",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the report there; Markdown goes between the markers of a page that has them.",
+)
+@click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json"]),
+    type=click.Choice(["text", "json", "markdown", "html"]),
     default="text",
-    help="For people or for machines.",
+    help="For people, for machines or for a page.",
 )
 @_corpus_option
-def matrix(checks: bool, form: str, corpus_directory: Path | None) -> None:
+def matrix(checks: bool, target: Path | None, form: str, corpus_directory: Path | None) -> None:
     """Show what survives: every kind into every store, and recorded conversations across."""
     corpus = find_corpus(corpus_directory)
-    stores = all_stores()
     with _progress() as tick:
-        made = list(made_cells(stores, tick))
-        carried = list(recorded_cells(recorded(corpus, stores), stores, tick))
-    cells = ordered([*made, *carried])
-    failures = check(cells, load_floor())
-    if form == "json":
-        click.echo(to_json({"cells": cells}))
-    else:
-        show(cells, failures, Console())
+        cells = every_cell(corpus, all_stores(), tick)
+    floor = load_floor()
+    failures = check(cells, floor)
+    _report(cells, failures, form, target)
     if checks and failures:
+        if target is not None or form != "text":
+            for cell, why in failures:
+                click.echo(f"{cell.name}: {why}", err=True)
         sys.exit(FAILED)
+
+
+def _report(
+    cells: Sequence[Cell], failures: Sequence[tuple[Cell, str]], form: str, target: Path | None
+) -> None:
+    if form == "text":
+        if target is None:
+            show(cells, failures, Console())
+        else:
+            with target.open("w", encoding="utf-8") as file:
+                show(cells, failures, Console(file=file, width=120))
+        return
+    if form == "json":
+        text = to_json({"cells": cells})
+    elif form == "html":
+        text = page(cells, failures)
+    else:
+        text = markdown.table(cells)
+        if target is not None and target.is_file():
+            markdown.put(target, text)
+            return
+    if target is None:
+        click.echo(text)
+    else:
+        target.write_text(f"{text}\n", encoding="utf-8")
+
+
+# ------------------------------------------------------------------ corpus
+
+
+@conformance.group("corpus")
+def corpus_group() -> None:
+    """Look after the golden recordings."""
+
+
+@corpus_group.command("lint")
+@_corpus_option
+def corpus_lint(corpus_directory: Path | None) -> None:
+    """See that every case is whole, of its shape, indexed and clean."""
+    corpus = find_corpus(corpus_directory)
+    with _progress() as tick:
+        tick("reading every case")
+        try:
+            wrong = list(lint(corpus))
+        except ModuleNotFoundError as error:
+            raise CouldNotRun(
+                f"the lint needs {error.name}; pip install 'transcript-conformance[live]'"
+            ) from error
+    if not (corpus / INDEX).is_file() or (corpus / INDEX).read_text("utf-8") != index_text(corpus):
+        wrong.append((INDEX, "is not what conformance corpus index generates"))
+    for case, what in wrong:
+        click.echo(f"{case}: {what}")
+    count = len(case_directories(corpus))
+    click.echo(f"{count} cases, {len(wrong)} faults", err=True)
+    if wrong:
+        sys.exit(FAILED)
+
+
+@corpus_group.command("index")
+@click.option("--check", "checks", is_flag=True, help="Exit 1 if the index is not up to date.")
+@_corpus_option
+def corpus_index(checks: bool, corpus_directory: Path | None) -> None:
+    """Generate the list of everything recorded."""
+    corpus = find_corpus(corpus_directory)
+    files = {corpus / INDEX: index_text(corpus)}
+    _generate(files, checks, corpus)
+
+
+# ------------------------------------------------------------------ docs
+
+
+@conformance.command("docs")
+@click.option("--check", "checks", is_flag=True, help="Exit 1 if a page is not up to date.")
+def docs(checks: bool) -> None:
+    """Generate the JSON Schemas, the corpus's index and the README's fidelity table."""
+    if not is_checkout():
+        raise CouldNotRun("pages are generated in a checkout of the source only")
+    corpus = find_corpus()
+    with _progress() as tick:
+        files = generated(corpus, lambda: every_cell(corpus, all_stores(), tick))
+    _generate(files, checks, corpus.parent)
+
+
+def _generate(files: dict[Path, str], checks: bool, base: Path) -> None:
+    changed = outdated(files) if checks else write(files)
+    for path in changed:
+        name = path.relative_to(base) if path.is_relative_to(base) else path
+        click.echo(f"{name} {'is not up to date' if checks else 'written'}")
+    if checks and changed:
+        sys.exit(FAILED)
+
+
+# ------------------------------------------------------------------ running
 
 
 @contextmanager
@@ -85,7 +194,10 @@ def main() -> NoReturn:
     """Run the command; what can't be read is one line on stderr and exit 2."""
     try:
         conformance()
-    except (CorpusError, TranscriptError) as error:
-        click.echo(f"error: {error}", err=True)
+    except (CorpusError, TranscriptError, markdown.NoMarkers) as error:
+        click.echo(f"conformance: {error}", err=True)
         sys.exit(UNREADABLE)
+    except CouldNotRun as error:
+        click.echo(f"conformance: {error}", err=True)
+        sys.exit(COULD_NOT_RUN)
     sys.exit(0)

@@ -58,7 +58,12 @@ class Unrecorded(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class CaseFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``case.json``: what was recorded, from which package, and the digest of each file."""
+    """``case.json``: what was recorded, from which package, and the digest of each file.
+
+    ``session_path`` and the names in ``files`` are relative to the case's ``home``.
+    ``resumed`` says that the CLI itself went on with the sanitised session as it did with the
+    raw one; ``why_not`` what it said when it goes on with neither.
+    """
 
     format: int
     agent: str
@@ -75,6 +80,8 @@ class CaseFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     cwd: str
     files: Mapping[str, str]
     unrecorded: tuple[Unrecorded, ...] = ()
+    resumed: bool
+    why_not: str | None = None
 
 
 class TruthFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -222,11 +229,11 @@ def build_database(text: Path) -> Path:
 
 
 def wrong_digests(case: Case) -> list[str]:
-    """Say which files are missing, unlisted or not what ``case.json`` says of them."""
+    """Say which files of the home are missing, unlisted or not what ``case.json`` says."""
     present = {
-        path.relative_to(case.directory).as_posix(): path
-        for path in sorted(case.directory.rglob("*"))
-        if path.is_file() and path.name != "case.json"
+        path.relative_to(case.home).as_posix(): path
+        for path in sorted(case.home.rglob("*"))
+        if path.is_file()
     }
     listed = case.facts.files
     wrong = [f"{name}: listed but missing" for name in sorted(set(listed) - set(present))]

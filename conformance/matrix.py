@@ -17,6 +17,7 @@ from conformance.crossing import Crossing, Stores, cross, cross_twice
 from conformance.fidelity import Fidelity, compare
 from conformance.kinds import Variant, conversation, variants
 from conformance.verdicts import Cell, Floor, Judgement, together
+from conformance.witnesses import made_conversation, recorded_conversation, witness_cells
 from transcripts.losses import Loss
 from transcripts.model import KINDS, AnyMessage, Transcript
 
@@ -186,4 +187,20 @@ def ordered(cells: Iterable[Cell]) -> list[Cell]:
             cell.store,
             ("file", "cli", "model").index(cell.witness),
         ),
+    )
+
+
+def every_cell(corpus: Path, stores: Stores, tick: Tick = _silent) -> list[Cell]:
+    """Return the whole matrix: made and recorded conversations, all three witnesses."""
+    read = recorded(corpus, stores)
+    directions = [
+        made_conversation(),
+        *(recorded_conversation(one.agent, one.release, one.read) for one in read),
+    ]
+    return ordered(
+        [
+            *made_cells(stores, tick),
+            *recorded_cells(read, stores, tick),
+            *witness_cells(directions, stores, tick=tick),
+        ]
     )

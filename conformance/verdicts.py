@@ -25,6 +25,16 @@ Verdict = Literal[
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _LOSSES: tuple[LossId, ...] = get_args(LossId)
+_GONE: frozenset[LossId] = frozenset(
+    {
+        "empty-dropped",
+        "harness-dropped",
+        "reasoning-opaque-dropped",
+        "superseded-dropped",
+        "thread-flattened",
+    }
+)
+"""Losses of a whole message."""
 DEFECTS: frozenset[Verdict] = frozenset({"lost", "stale"})
 
 Witness = Literal["file", "cli", "model"]
@@ -115,14 +125,15 @@ class Floor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         if cell.verdict in DEFECTS:
             return cell.verdict
         least = self.least(cell)
-        reached = VERDICTS.index(cell.verdict) <= VERDICTS.index(least)
+        rank = VERDICTS.index
         forbidden = set(cell.losses) - set(self.may_lose["all"]) - set(self.may_lose[cell.kind])
-        if VERDICTS.index(least) < VERDICTS.index("narrated"):
-            if cell.verdict == "degraded" and not forbidden:
-                return None
-            if reached and not forbidden:
-                return None
-        elif reached:
+        if rank(least) >= rank("narrated"):
+            # Prose has no fields, so only a message that is gone altogether is less than that.
+            forbidden &= _GONE
+        reached = rank(cell.verdict) <= rank(least) or (
+            least != "exact" and cell.verdict == "degraded"
+        )
+        if reached and not forbidden:
             return None
         beyond = f", loses {', '.join(sorted(forbidden))}" if forbidden else ""
         return f"{cell.verdict} where the floor is {least}{beyond}"

@@ -50,7 +50,12 @@ def _case(root: Path, name: str, files: dict[str, bytes] | None = None) -> Path:
         "session_id": "s",
         "session_path": ".made/s.jsonl",
         "cwd": "/srv/project",
-        "files": {name: sha256(content).hexdigest() for name, content in contents.items()},
+        "resumed": True,
+        "files": {
+            name.removeprefix("home/"): sha256(content).hexdigest()
+            for name, content in contents.items()
+            if name.startswith("home/")
+        },
     }
     (directory / "case.json").write_bytes(msgspec.json.encode(facts))
     return directory
@@ -112,16 +117,16 @@ def test_a_database_is_built_on_opening_and_the_corpus_stays_as_it_was(tmp_path:
 
 
 def test_every_change_of_a_recording_is_noticed(tmp_path: Path) -> None:
-    directory = _case(tmp_path, "made/1.0.0/a")
+    directory = _case(tmp_path, "made/1.0.0/a", {"home/.made/gone.txt": b"x"})
     case = corpus.load_case(directory, tmp_path)
     assert corpus.wrong_digests(case) == []
     (directory / "home/.made/s.jsonl").write_bytes(b"{} \n")
     (directory / "home/.made/more.txt").write_bytes(b"")
-    (directory / "truth.json").unlink()
+    (directory / "home/.made/gone.txt").unlink()
     assert corpus.wrong_digests(case) == [
-        "truth.json: listed but missing",
-        "home/.made/more.txt: not listed",
-        "home/.made/s.jsonl: its sha256 is not the one in case.json",
+        ".made/gone.txt: listed but missing",
+        ".made/more.txt: not listed",
+        ".made/s.jsonl: its sha256 is not the one in case.json",
     ]
 
 

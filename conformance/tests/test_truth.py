@@ -153,6 +153,7 @@ def _case(unrecorded: Any = ()) -> Case:
         "session_path": "s",
         "cwd": "/srv/project",
         "files": {},
+        "resumed": True,
         "unrecorded": unrecorded,
     }
     truth = {

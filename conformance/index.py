@@ -1,0 +1,40 @@
+"""The corpus's index: what is recorded, generated from the cases and never written by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from conformance.corpus import cases
+from conformance.matrix import KIND_NAMES
+from conformance.shapes import IndexDocument, IndexEntry
+
+INDEX = "index.json"
+
+
+def index_text(corpus: Path) -> str:
+    """Return the text of ``corpus/index.json``."""
+    entries: list[IndexEntry] = []
+    for case in cases(corpus):
+        kinds = {message["kind"] for message in case.truth.messages}
+        entries.append(
+            IndexEntry(
+                case=case.name,
+                agent=case.facts.agent,
+                release=case.facts.release,
+                dialect=case.facts.dialect,
+                scenario=case.facts.scenario,
+                revision=case.facts.revision,
+                sanitiser=case.facts.sanitiser,
+                sealed=case.facts.sealed,
+                messages=len(case.truth.messages),
+                kinds=tuple(kind for kind in KIND_NAMES if kind in kinds),
+                unrecorded=len(case.facts.unrecorded),
+                bytes=sum(
+                    path.stat().st_size for path in case.directory.rglob("*") if path.is_file()
+                ),
+            )
+        )
+    document = IndexDocument(format=1, cases=tuple(entries))
+    return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"

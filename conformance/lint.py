@@ -1,0 +1,197 @@
+"""The corpus held against its own rules: whole, of its shape, listed, and clean.
+
+Cleanliness is proved by provenance (every string is from the script, a placeholder, a
+structural value or a known marker: :mod:`live.sanitise`), and looked at a second time by
+detect-secrets, whose entropy plugins are off: ids and digests are what recordings are made of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import orjson
+from jsonschema import Draft202012Validator
+
+from conformance.corpus import (
+    Case,
+    CorpusError,
+    case_directories,
+    load_case,
+    odd_names,
+    wrong_digests,
+)
+from conformance.shapes import schema_of
+
+_TOP_LEVEL = frozenset({"case.json", "truth.json", "model.jsonl", "expected.json"})
+_DIRECTORIES = frozenset({"home", "hooked"})
+_MACHINE_PATHS = re.compile(rb"/(?:work|root|farm|home/(?!robin)\w+|tmp/bash[_-]\w*|Users/\w+)\b")
+_PROSE = (
+    b"You are Claude Code",
+    b"You are a coding agent running in the Codex CLI",
+    b"You are the GitHub Copilot CLI",
+    b"interactive CLI tool that helps users with software engineering",
+)
+_ENTROPY = frozenset({"Base64HighEntropyString", "HexHighEntropyString"})
+# Both look for words beside a value ("token: …"); the scenarios are full of such words, and
+# the addresses are loopback's.
+_WORDY = frozenset({"KeywordDetector", "IPPublicDetector"})
+
+Provenance = Callable[[Case], Sequence[str]]
+
+
+def lint(corpus: Path, provenance: Provenance | None = None) -> Iterator[tuple[str, str]]:
+    """Yield everything that is wrong with a corpus: the case (or file) and what it is."""
+    names = [path.relative_to(corpus).as_posix() for path in case_directories(corpus)]
+    for name in odd_names(names):
+        yield name, "not agent/release/scenario in plain characters"
+    for path in sorted(corpus.rglob("*")):
+        relative = path.relative_to(corpus)
+        if path.is_file() and not _belongs(relative, corpus):
+            yield relative.as_posix(), "belongs to no case"
+    for directory in case_directories(corpus):
+        name = directory.relative_to(corpus).as_posix()
+        for wrong in lint_case(directory, corpus, provenance):
+            yield name, wrong
+
+
+def lint_case(directory: Path, corpus: Path, provenance: Provenance | None = None) -> Iterator[str]:
+    """Yield everything that is wrong with one case."""
+    yield from _schema("case", directory / "case.json")
+    yield from _schema("truth", directory / "truth.json")
+    yield from _exchanges(directory / "model.jsonl")
+    try:
+        case = load_case(directory, corpus)
+    except CorpusError as error:
+        yield str(error)
+        return
+    yield from wrong_digests(case)
+    yield from _names(case)
+    yield from _unrecorded(case)
+    for path in sorted(path for path in directory.rglob("*") if path.is_file()):
+        yield from (f"{path.relative_to(directory)}: {wrong}" for wrong in _unclean(path))
+    if provenance is not None:
+        yield from provenance(case)
+
+
+# ------------------------------------------------------------------ shape
+
+
+def _belongs(relative: Path, corpus: Path) -> bool:
+    if len(relative.parts) == 1:
+        return relative.name in ("index.json", "README.md")
+    if len(relative.parts) < 4:
+        return False
+    if not (corpus / Path(*relative.parts[:3]) / "case.json").is_file():
+        return False
+    inside = relative.parts[3:]
+    return inside[0] in _DIRECTORIES if len(inside) > 1 else inside[0] in _TOP_LEVEL
+
+
+def _schema(shape: str, path: Path) -> Iterator[str]:
+    if not path.is_file():
+        yield f"{path.name}: missing"
+        return
+    try:
+        document = orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError as error:
+        yield f"{path.name}: not JSON: {error}"
+        return
+    yield from _violations(shape, document, path.name)
+
+
+def _exchanges(path: Path) -> Iterator[str]:
+    if not path.is_file():
+        yield f"{path.name}: missing"
+        return
+    lines = path.read_bytes().split(b"\n")
+    if lines[-1]:
+        yield f"{path.name}: the last line has no end"
+    for number, line in enumerate(lines[:-1], 1):
+        try:
+            exchange = msgspec.json.decode(line)
+        except msgspec.DecodeError as error:
+            yield f"{path.name}:{number}: not JSON: {error}"
+            continue
+        yield from _violations("exchange", exchange, f"{path.name}:{number}")
+        if exchange.get("seq") != number - 1:
+            yield f"{path.name}:{number}: seq is {exchange.get('seq')}"
+        for entry in exchange.get("history", ()):
+            if entry.get("role") in ("system", "developer"):
+                yield f"{path.name}:{number}: holds what the vendor told the model"
+                break
+
+
+def _violations(shape: str, document: Any, place: str) -> Iterator[str]:
+    validator = Draft202012Validator(schema_of(shape))
+    for error in sorted(validator.iter_errors(document), key=lambda error: error.json_path):
+        yield f"{place}: {error.json_path}: {error.message[:200]}"
+
+
+def _names(case: Case) -> Iterator[str]:
+    agent, release, scenario = case.name.split("/")
+    dialect = f".{case.facts.dialect}" if case.facts.dialect else ""
+    for what, said, named in (
+        ("agent", case.facts.agent, agent),
+        ("release", case.facts.release, release),
+        ("scenario", case.facts.scenario, scenario.removesuffix(dialect) if dialect else scenario),
+        ("truth's agent", case.truth.agent, agent),
+        ("truth's release", case.truth.release, release),
+        ("truth's scenario", case.truth.scenario, case.facts.scenario),
+        ("truth's revision", case.truth.revision, case.facts.revision),
+    ):
+        # A release's default dialect needs no suffix.
+        if said != named and not (what == "scenario" and said == scenario):
+            yield f"the {what} is {said!r}, the directory says {named!r}"
+    if not case.truth.messages:
+        yield "truth.json holds no message"
+    if not (case.home / case.facts.session_path).exists():
+        yield f"session_path {case.facts.session_path} is not under home/"
+
+
+def _unrecorded(case: Case) -> Iterator[str]:
+    for unrecorded in case.facts.unrecorded:
+        if not 0 <= unrecorded.message < len(case.truth.messages):
+            yield f"unrecorded: there is no message {unrecorded.message}"
+            continue
+        message = case.truth.messages[unrecorded.message]
+        for field in unrecorded.fields or ():
+            if field not in message:
+                yield f"unrecorded: message {unrecorded.message} has no {field}"
+        if not unrecorded.why or not unrecorded.proof:
+            yield f"unrecorded: message {unrecorded.message} gives no reason or no proof"
+
+
+# ------------------------------------------------------------------ cleanliness
+
+
+def _unclean(path: Path) -> Iterator[str]:
+    content = path.read_bytes()
+    for match in _MACHINE_PATHS.finditer(content):
+        line = content.count(b"\n", 0, match.start()) + 1
+        yield f"line {line}: a path of the machine: {match[0].decode()}"
+    for prose in _PROSE:
+        if prose in content:
+            yield f"holds the vendor's prose ({prose.decode()!r})"
+    yield from _secrets(path)
+
+
+def _secrets(path: Path) -> Iterator[str]:
+    # Part of the extra "live", like everything else that only makers of recordings need.
+    from detect_secrets.core.plugins.util import (  # noqa: PLC0415
+        get_mapping_from_secret_type_to_class,
+    )
+    from detect_secrets.core.scan import scan_file  # noqa: PLC0415
+    from detect_secrets.settings import transient_settings  # noqa: PLC0415
+
+    plugins = [
+        {"name": plugin.__name__}
+        for plugin in get_mapping_from_secret_type_to_class().values()
+        if plugin.__name__ not in _ENTROPY | _WORDY
+    ]
+    with transient_settings({"plugins_used": plugins}):
+        for secret in scan_file(str(path)):
+            yield f"line {secret.line_number}: {secret.type}"

@@ -1,0 +1,150 @@
+"""Every shape that a command prints or that a committed document has, as a JSON Schema.
+
+The structs are the contract; ``conformance docs`` writes their schemas, and a test holds
+what the commands really print against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from typing import Any, Literal
+
+import msgspec
+
+from conformance.corpus import CaseFile, TruthFile
+from conformance.verdicts import Cell
+from conformance.witnesses import StoredWitnesses
+from live.model.history import Entry
+from transcripts.losses import Loss
+from transcripts.model import (
+    AnyMessage,
+    Damage,
+    Lineage,
+    SessionInfo,
+    SideStore,
+    Unread,
+)
+from transcripts.stores.base import Unlisted
+
+
+class SessionsDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``transcripts list --format json`` prints."""
+
+    sessions: tuple[SessionInfo, ...]
+    seen: int
+    listed: int
+    failed: tuple[Unlisted, ...]
+
+
+class TranscriptDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``transcripts show --format json`` prints."""
+
+    agent: str
+    session_id: str
+    cwd: str | None
+    cli_version: str | None
+    model: str | None
+    title: str | None
+    git_branch: str | None
+    created_at: datetime | None
+    updated_at: datetime | None
+    source_path: str | None
+    lineage: Lineage
+    messages: tuple[AnyMessage, ...]
+    damage: tuple[Damage, ...]
+    unread: tuple[Unread, ...]
+    side_stores: tuple[SideStore, ...]
+
+
+class ConversionDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``transcripts convert --format json`` prints."""
+
+    session_id: str
+    path: str
+    resume: tuple[str, ...]
+    losses: tuple[Loss, ...]
+
+
+class MatrixDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``conformance matrix --format json`` prints."""
+
+    cells: tuple[Cell, ...]
+
+
+class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One case of the corpus's index."""
+
+    case: str
+    agent: str
+    release: str
+    dialect: str | None
+    scenario: str
+    revision: int
+    sanitiser: int
+    sealed: bool
+    messages: int
+    kinds: tuple[str, ...]
+    unrecorded: int
+    bytes: int
+
+
+class IndexDocument(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``corpus/index.json``: what is recorded, generated from the cases."""
+
+    format: int
+    cases: tuple[IndexEntry, ...]
+
+
+class ExchangeLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One line of a case's ``model.jsonl``."""
+
+    seq: int
+    kind: Literal[
+        "turn",
+        "title",
+        "warm-up",
+        "token-count",
+        "web-search",
+        "compaction",
+        "summary",
+        "probe",
+        "classifier",
+    ]
+    thread: str | None
+    turn: int | None
+    response: str | None
+    history: tuple[Entry, ...]
+    answer: Mapping[str, Any]
+    violations: tuple[Any, ...]
+    unjudged: tuple[Any, ...]
+
+
+SHAPES: Mapping[str, type[msgspec.Struct]] = {
+    "case": CaseFile,
+    "conversion": ConversionDocument,
+    "exchange": ExchangeLine,
+    "index": IndexDocument,
+    "matrix": MatrixDocument,
+    "sessions": SessionsDocument,
+    "transcript": TranscriptDocument,
+    "truth": TruthFile,
+    "witnesses": StoredWitnesses,
+}
+"""The schemas of ``conformance/schemas``, by name."""
+
+
+@cache
+def schema_of(name: str) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a shape."""
+    (schema,), components = msgspec.json.schema_components(
+        [SHAPES[name]], ref_template="#/$defs/{name}"
+    )
+    own = components.pop(SHAPES[name].__name__)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **{key: value for key, value in schema.items() if key != "$ref"},
+        **own,
+        "$defs": components,
+    }
