@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import anthropic
 import openai
 import pytest
+from pydantic import TypeAdapter
 
 from live.model.play import Play, PlayResponse, PlayTurn, Thread, Wire, WireCall
 from live.model.process import ScriptedModel
@@ -159,3 +165,334 @@ def test_openais_client_reads_words_and_parallel_calls_from_chat(serve: Serve) -
     assert second.choices[0].message.content == WEIGHED.text
     assert (first.id, second.id) == ("chatcmpl-weighing", "chatcmpl-weighed")
     assert first.usage.prompt_tokens == 77 + 11
+
+
+def post(model: ScriptedModel, path: str, body: Any) -> tuple[int, Any, bytes]:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    request = Request(f"http://127.0.0.1:{model.port}{path}", data, method="POST")
+    try:
+        with urlopen(request, timeout=20) as answer:
+            return answer.status, answer.headers, answer.read()
+    except HTTPError as error:
+        with error:
+            return error.code, error.headers, error.read()
+
+
+def get(model: ScriptedModel, path: str, method: str = "GET") -> tuple[int, Any, bytes]:
+    request = Request(f"http://127.0.0.1:{model.port}{path}", method=method)
+    with urlopen(request, timeout=20) as answer:
+        return answer.status, answer.headers, answer.read()
+
+
+def events(raw: bytes) -> list[Any]:
+    datas = [line[6:] for line in raw.decode().split("\n") if line.startswith("data: ")]
+    return [data if data == "[DONE]" else json.loads(data) for data in datas]
+
+
+PATHS: dict[Wire, str] = {
+    "anthropic": "/v1/messages?beta=true",
+    "responses": "/v1/responses",
+    "chat": "/v1/chat/completions",
+}
+PATCH = WireCall(id="call_patch_1", name="apply_patch", arguments="*** Begin Patch\n…\n")
+SPACED = WireCall(id="call_box_1", name="open", namespace="box", arguments={"lid": "ö"})
+CODING = PlayResponse(id="coding", reasoning="So.", text="Now.", calls=(CALL, PATCH, SPACED))
+
+
+def asking(wire: Wire, text: str = PROMPT, **more: Any) -> Any:
+    field = "input" if wire == "responses" else "messages"
+    return {"model": "m", "max_tokens": 9, field: [user(text)], **more}
+
+
+@pytest.mark.parametrize(
+    ("wire", "type_"),
+    [
+        ("anthropic", "anthropic.types.beta:BetaRawMessageStreamEvent"),
+        ("responses", "openai.types.responses:ResponseStreamEvent"),
+        ("chat", "openai.types.chat:ChatCompletionChunk"),
+    ],
+)
+def test_every_streamed_event_has_the_shape_that_the_vendors_sdk_gives_it(
+    serve: Serve, wire: Wire, type_: str
+) -> None:
+    module, _, name = type_.partition(":")
+    adapter = TypeAdapter(getattr(import_module(module), name))
+    script = play(wire, CODING if wire == "responses" else WEIGHING)
+    with serve(script) as model:
+        status, headers, raw = post(model, PATHS[wire], asking(wire, stream=True))
+    assert (status, headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+    found = [event for event in events(raw) if event not in ("[DONE]", {"type": "ping"})]
+    assert len(found) > 5
+    for event in found:
+        adapter.validate_python(event)
+
+
+@pytest.mark.parametrize("wire", PATHS)
+def test_an_event_is_named_as_its_type_says(serve: Serve, wire: Wire) -> None:
+    with serve(play(wire)) as model:
+        _, _, raw = post(model, PATHS[wire], asking(wire, stream=True))
+    lines = raw.decode().split("\n")
+    names = [line[7:] for line in lines if line.startswith("event: ")]
+    assert names == ([] if wire == "chat" else [event["type"] for event in events(raw)])
+    assert (lines[-3] == "data: [DONE]") == (wire == "chat")
+
+
+def streamed(model: ScriptedModel, wire: Wire) -> Any:
+    if wire == "anthropic":
+        return ask_claude(model, [user(PROMPT)]).to_dict()
+    if wire == "responses":
+        return ask_responses(model, [user(PROMPT)])[1].to_dict()
+    return ask_chat(model, [user(PROMPT)]).to_dict()
+
+
+@pytest.mark.parametrize("wire", PATHS)
+def test_an_answer_that_is_not_streamed_is_the_same_message(serve: Serve, wire: Wire) -> None:
+    with serve(play(wire)) as model:
+        pieced = streamed(model, wire)
+        _, headers, raw = post(model, PATHS[wire], asking(wire, model=pieced["model"]))
+    whole = json.loads(raw)
+    assert headers["content-type"] == "application/json"
+    for field in ("id", "model"):
+        assert whole[field] == pieced[field]
+    if wire == "anthropic":
+        assert whole["content"] == pieced["content"]
+        assert whole["usage"] == pieced["usage"]
+        return
+    assert whole["usage"] == pieced["usage"]
+    if wire == "responses":
+        assert [item["id"] for item in whole["output"]] == [item["id"] for item in pieced["output"]]
+        return
+    [whole_message, pieced_message] = [one["choices"][0]["message"] for one in (whole, pieced)]
+    for field in ("role", "content", "reasoning_content"):
+        assert whole_message[field] == pieced_message[field]
+
+
+def test_free_text_is_a_custom_call_and_a_namespace_stands_beside_the_name(serve: Serve) -> None:
+    with serve(play("responses", CODING)) as model:
+        events, response = ask_responses(model, PROMPT)
+    _, _, call, patch, spaced = response.output
+    assert (call.type, patch.type, spaced.type) == (
+        "function_call",
+        "custom_tool_call",
+        "function_call",
+    )
+    assert (patch.call_id, patch.name, patch.input) == (PATCH.id, PATCH.name, PATCH.arguments)
+    assert (spaced.namespace, json.loads(spaced.arguments)) == ("box", {"lid": "ö"})
+    written = "".join(
+        event.delta for event in events if event.type == "response.custom_tool_call_input.delta"
+    )
+    assert written == PATCH.arguments
+
+
+@pytest.mark.parametrize("wire", PATHS)
+def test_every_answer_is_identified_and_equal_requests_get_equal_bytes(
+    serve: Serve, wire: Wire
+) -> None:
+    with serve(play(wire)) as model:
+        answers = [post(model, PATHS[wire], asking(wire, stream=True)) for _ in range(3)]
+        refused = post(model, PATHS[wire], asking(wire, "Something else."))
+    for _, headers, raw in answers:
+        assert headers["request-id"] == headers["x-request-id"] == "req_weighing"
+        assert raw == answers[0][2]
+    assert refused[1]["request-id"] == "req_unscripted"
+
+
+def test_texts_that_try_an_encoding_arrive_as_scripted(serve: Serve) -> None:
+    text = 'é e\u0301 🧑‍🌾 \u2028 \u0085 \x00 \x1b[31m "quoted" \\ \\u0041 ```\ndata: x\n\n</think>'
+    asks: dict[Wire, Any] = {
+        "anthropic": ask_claude,
+        "responses": ask_responses,
+        "chat": ask_chat,
+    }
+    for wire, ask in asks.items():
+        with serve(play(wire, PlayResponse(id="odd", text=text, reasoning=text))) as model:
+            answer = ask(model, [user(PROMPT)])
+        if wire == "anthropic":
+            assert [answer.content[0].thinking, answer.content[1].text] == [text, text]
+        elif wire == "responses":
+            assert answer[1].output_text == answer[1].output[0].summary[0].text == text
+        else:
+            assert answer.choices[0].message.content == text
+
+
+def test_a_long_answer_arrives_whole(serve: Serve) -> None:
+    text = "".join(f"line {number} ✓\n" for number in range(40_000))
+    with serve(play("anthropic", PlayResponse(id="long", text=text))) as model:
+        assert ask_claude(model, [user(PROMPT)]).content[0].text == text
+
+
+def test_tokens_are_counted_and_probes_answered(serve: Serve) -> None:
+    with serve(play("anthropic")) as model:
+        with claude(model) as client:
+            count = client.beta.messages.count_tokens(model="m", messages=[user(PROMPT)])
+            models = list(client.models.list())
+        assert get(model, "/", "HEAD")[0] == get(model, "/api/hello", "HEAD")[0] == 200
+        assert json.loads(get(model, "/anything")[2]) == {}
+        kinds = [exchange.kind for exchange in model.exchanges()]
+        assert model.exchanges()[0].violations == ()
+    assert count.input_tokens > 0
+    assert [entry.id for entry in models] == ["lab-model-1"]
+    assert kinds == ["token-count", "probe", "probe", "probe", "probe"]
+
+
+def test_copilot_finds_the_model_in_its_own_shape_of_list(serve: Serve) -> None:
+    with serve(play("chat")) as model:
+        [entry] = json.loads(get(model, "/models")[2])["data"]
+        _, _, raw = post(model, "/chat/completions", asking("chat"))
+        with gpt(model) as client:
+            assert [one.id for one in client.models.list()] == ["lab-model-1"]
+    assert entry["capabilities"]["supports"]["tool_calls"] is True
+    assert json.loads(raw)["choices"][0]["message"]["content"] == WEIGHING.text
+
+
+def test_a_websocket_is_declined(serve: Serve) -> None:
+    with serve(play("responses")) as model:
+        request = Request(
+            f"http://127.0.0.1:{model.port}/v1/responses",
+            headers={"upgrade": "websocket", "connection": "upgrade"},
+        )
+        with pytest.raises(HTTPError) as refused:
+            urlopen(request, timeout=20)
+        refused.value.close()
+    assert refused.value.code == 426
+
+
+def test_the_log_holds_what_the_model_read_on_every_wire(serve: Serve, tmp_path: Path) -> None:
+    png = "iVBORw0KGgo="
+    bodies: dict[Wire, Any] = {
+        "anthropic": {
+            "system": [{"type": "text", "text": "Be brief."}],
+            "messages": [
+                user(PROMPT),
+                {
+                    "role": "assistant",
+                    "content": [
+                        {"type": "thinking", "thinking": "Hm.", "signature": "x"},
+                        {"type": "text", "text": "Weighing."},
+                        {"type": "tool_use", "id": "c1", "name": "weigh", "input": {"n": 2}},
+                        {"type": "tool_use", "id": "c2", "name": "look", "input": {}},
+                    ],
+                },
+                user(
+                    [
+                        {
+                            "type": "tool_result",
+                            "tool_use_id": "c2",
+                            "content": [
+                                {"type": "text", "text": "one"},
+                                {"type": "text", "text": "two"},
+                                {
+                                    "type": "image",
+                                    "source": {
+                                        "type": "base64",
+                                        "media_type": "image/png",
+                                        "data": png,
+                                    },
+                                },
+                            ],
+                        },
+                        {
+                            "type": "tool_result",
+                            "tool_use_id": "c1",
+                            "content": "five",
+                            "is_error": True,
+                        },
+                        {"type": "text", "text": "Go on."},
+                    ]
+                ),
+            ],
+        },
+        "responses": {
+            "instructions": "Be brief.",
+            "input": [
+                {"type": "additional_tools", "tools": []},
+                user([{"type": "input_text", "text": PROMPT}]),
+                {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]},
+                {
+                    "type": "message",
+                    "role": "assistant",
+                    "content": [{"type": "output_text", "text": "Weighing."}],
+                },
+                {
+                    "type": "function_call",
+                    "call_id": "c1",
+                    "name": "weigh",
+                    "arguments": '{"n": 2}',
+                },
+                {"type": "custom_tool_call", "call_id": "c2", "name": "look", "input": "{}"},
+                {
+                    "type": "custom_tool_call_output",
+                    "call_id": "c2",
+                    "output": [
+                        {"type": "input_text", "text": "one"},
+                        {"type": "input_text", "text": "two"},
+                        {"type": "input_image", "image_url": f"data:image/png;base64,{png}"},
+                    ],
+                },
+                {"type": "function_call_output", "call_id": "c1", "output": "five"},
+                user("Go on."),
+            ],
+        },
+        "chat": {
+            "messages": [
+                {"role": "system", "content": "Be brief."},
+                user(PROMPT),
+                {
+                    "role": "assistant",
+                    "reasoning_content": "Hm.",
+                    "content": "Weighing.",
+                    "tool_calls": [
+                        {
+                            "id": "c1",
+                            "type": "function",
+                            "function": {"name": "weigh", "arguments": '{"n": 2}'},
+                        },
+                        {
+                            "id": "c2",
+                            "type": "custom",
+                            "custom": {"name": "look", "input": "{}"},
+                        },
+                    ],
+                },
+                {
+                    "role": "tool",
+                    "tool_call_id": "c2",
+                    "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}],
+                },
+                {"role": "tool", "tool_call_id": "c1", "content": "five"},
+                user([{"type": "text", "text": "Go on."}]),
+            ],
+        },
+    }
+    read: dict[Wire, list[tuple[Any, ...]]] = {}
+    for wire, body in bodies.items():
+        with serve(play(wire)) as model:
+            post(model, PATHS[wire], {"model": "m", "max_tokens": 9, **body})
+            history = model.exchanges()[-1].history
+        read[wire] = [
+            (entry.role, entry.type, entry.call_id, entry.name, entry.arguments, entry.text)
+            for entry in history
+            if entry.type != "image"
+        ]
+        if wire != "chat":
+            [image] = [entry for entry in history if entry.type == "image"]
+            digest = hashlib.sha256(base64.b64decode(png)).hexdigest()
+            assert image.call_id == "c2"
+            assert image.value == {"sha256": digest, "media_type": "image/png"}
+        (tmp_path / "log.jsonl").unlink()
+    assert read["anthropic"] == [
+        ("system", "text", None, None, None, "Be brief."),
+        ("user", "text", None, None, None, PROMPT),
+        ("assistant", "reasoning", None, None, None, "Hm."),
+        ("assistant", "text", None, None, None, "Weighing."),
+        ("assistant", "call", "c1", "weigh", {"n": 2}, None),
+        ("assistant", "call", "c2", "look", {}, None),
+        ("tool", "result", "c2", None, None, "one\ntwo"),
+        ("tool", "result", "c1", None, None, "five"),
+        ("user", "text", None, None, None, "Go on."),
+    ]
+    free_text = [
+        ("assistant", "call", "c2", "look", "{}", None) if entry[3] == "look" else entry
+        for entry in read["anthropic"]
+    ]
+    assert read["responses"] == read["chat"] == free_text

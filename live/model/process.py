@@ -43,6 +43,8 @@ class ScriptedModel:
     """
 
     port: int
+    pid: int
+    """The server's process and the group that ends with it."""
 
     def __init__(
         self, play: Play, log_path: Path, port: int = 0, *, prefix: Sequence[str] = ()
@@ -66,6 +68,7 @@ class ScriptedModel:
                 stderr=errors,
                 start_new_session=True,
             )
+            self.pid = self._process.pid
             try:
                 self.port = _announced_port(self._process)
             except ValueError:
@@ -90,7 +93,7 @@ class ScriptedModel:
         return log.read(self._log_path)
 
     def _end(self) -> None:
-        group = self._process.pid
+        group = self.pid
         try:
             os.killpg(group, signal.SIGTERM)
             self._process.wait(_END)
