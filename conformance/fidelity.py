@@ -231,7 +231,7 @@ def _judge(
     differences: list[Difference] = [Difference(note, frozenset()) for note in notes]
     narrated = missing = 0
     same_form = True
-    for atom, other in found:
+    for index, (atom, other) in enumerate(found):
         if other is None:
             missing += 1
             differences.extend(_absent(atom))
@@ -239,7 +239,7 @@ def _judge(
             narrated += 1
             differences.extend(_narrated(atom, other))
         else:
-            differences.extend(_native(atom, other))
+            differences.extend(_native(atom, other, first=index == 0))
             same_form = same_form and _same_form(atom, other)
     allowed = declared | everywhere
     lost = [d.what for d in differences if not d.soft and not d.excuses & allowed]
@@ -307,7 +307,7 @@ def _narrated(atom: Atom, other: Atom) -> Iterator[Difference]:
         yield Difference("became a thought", frozenset())
 
 
-def _native(atom: Atom, other: Atom) -> Iterator[Difference]:
+def _native(atom: Atom, other: Atom, *, first: bool = True) -> Iterator[Difference]:
     mine, theirs = atom.message, other.message
     yield from _circumstances(mine, theirs)
     said = words(atom)
@@ -322,7 +322,7 @@ def _native(atom: Atom, other: Atom) -> Iterator[Difference]:
         )
         return
     if isinstance(mine, Call) and isinstance(theirs, Call):
-        yield from _fate(mine, theirs)
+        yield from _fate(mine, theirs, whole=first)
     if mine.kind != theirs.kind:
         yield from _meaning_elsewhere(atom, other)
         return
@@ -345,20 +345,26 @@ def _circumstances(mine: AnyMessage, theirs: AnyMessage) -> Iterator[Difference]
     elif mine.agent is None and theirs.agent is not None:
         yield Difference("went into another thread", frozenset())
     if mine.superseded_by is not None and theirs.superseded_by is None:
-        yield Difference("no longer superseded", frozenset({"superseded-dropped"}), soft=True)
+        yield Difference("no longer superseded", frozenset({"superseded-dropped"}))
     elif mine.superseded_by is None and theirs.superseded_by is not None:
         yield Difference("became superseded", frozenset())
     if mine.at is not None and mine.at != theirs.at:
-        yield Difference("time differs", frozenset({"time-moved"}), soft=True)
+        yield Difference("time differs", frozenset({"time-moved"}))
     if mine.usage is not None and mine.usage != theirs.usage:
-        yield Difference("usage differs", frozenset({"usage-dropped"}), soft=True)
+        yield Difference("usage differs", frozenset({"usage-dropped"}))
     if mine.model is not None and mine.model != theirs.model:
-        yield Difference("model differs", frozenset({"model-dropped"}), soft=True)
+        yield Difference("model differs", frozenset({"model-dropped"}))
     if mine.provenance != theirs.provenance or mine.delivery != theirs.delivery:
         yield Difference("provenance differs", frozenset({"provenance-dropped"}), soft=True)
 
 
-def _fate(mine: Call, theirs: Call) -> Iterator[Difference]:
+def _fate(mine: Call, theirs: Call, *, whole: bool = True) -> Iterator[Difference]:
+    """Compare what came of a call; ``whole`` is False for all but the first file of a change."""
+    open_ended = mine.output is None and mine.error is None
+    if open_ended:
+        # Whether the record holds a made-up result can't be seen where the reader knows its
+        # own mark and says again that there was none.
+        yield Difference("closed", frozenset({"call-closed"}), soft=True)
     if mine.status != theirs.status:
         closed = mine.status == "unresolved" and theirs.status != "completed"
         excuses: frozenset[LossId] = frozenset({"call-closed"}) if closed else frozenset()
@@ -367,9 +373,11 @@ def _fate(mine: Call, theirs: Call) -> Iterator[Difference]:
         if mine.error is not None and theirs.error is None:
             yield Difference("the error is gone or became an output", frozenset())
         elif mine.error is None:
-            closed = mine.status == "unresolved"
+            # A record of a refusal holds words about it; the refusal itself is the status.
             yield Difference(
-                "an error was added", frozenset({"call-closed"}) if closed else frozenset()
+                "an error was added",
+                frozenset({"call-closed"}) if open_ended else frozenset(),
+                soft=mine.status == theirs.status and mine.status in ("declined", "cancelled"),
             )
         elif mended(mine.error or "") == theirs.error:
             yield Difference("error mended", frozenset({"replacement-character"}))
@@ -377,17 +385,20 @@ def _fate(mine: Call, theirs: Call) -> Iterator[Difference]:
             yield Difference(f"error became {(theirs.error or '')[:60]!r}", frozenset())
     if mine.output is None and theirs.output is not None:
         made_up = text_of(theirs.output) != ""
-        if mine.status == "unresolved":
+        if open_ended:
             yield Difference("a result was added", frozenset({"call-closed"}))
         elif mine.error is None and made_up:
             yield Difference("a result was made up", frozenset())
+    elif not whole or (isinstance(mine, UserQuestion) and mine.questions):
+        # One result can't be repeated for every file; an answer is compared as one.
+        pass
     elif mine.output is not None and theirs.output is None:
         if mine.output and shown_text(mine.output):
             yield Difference("the output is gone", frozenset())
     elif mine.output is not None and theirs.output is not None:
         yield from _content("output", mine.output, theirs.output)
     if mine.duration_ms is not None and theirs.duration_ms != mine.duration_ms:
-        yield Difference("duration differs", frozenset({"duration-dropped"}), soft=True)
+        yield Difference("duration differs", frozenset({"duration-dropped"}))
 
 
 def _content(
@@ -460,9 +471,9 @@ def _command(mine: CommandExecution, theirs: CommandExecution) -> Iterator[Diffe
             frozenset({"call-closed"}) if closed else frozenset(),
         )
     elif mine.exit_code_source == "field" and theirs.exit_code_source != "field":
-        yield Difference("the status is in words", frozenset({"exit-code-as-text"}), soft=True)
+        yield Difference("the status is in words", frozenset({"exit-code-as-text"}))
     if mine.cwd is not None and mine.cwd != theirs.cwd:
-        yield Difference("directory differs", frozenset({"cwd-dropped"}), soft=True)
+        yield Difference("directory differs", frozenset({"cwd-dropped"}))
 
 
 def _edit(atom: Atom, other: Atom) -> Iterator[Difference]:
@@ -480,11 +491,14 @@ def _edit(atom: Atom, other: Atom) -> Iterator[Difference]:
         if was is not None and was != now:
             if now is not None and mended(was) == now:
                 yield Difference(f"{field} mended", frozenset({"replacement-character"}))
+            elif now is not None and not mine.whole and was.rstrip("\n") == now.rstrip("\n"):
+                # A fragment by lines and a fragment by characters say the same.
+                continue
             else:
                 yield Difference(_changed(field, was, now or ""), frozenset())
     if mine.diff is not None and mine.before is None and mine.after is None:
         pieces = essence(atom)
-        held = "\n".join(essence(other))
+        held = "\n".join((*essence(other), theirs.before or "", theirs.after or ""))
         if not all(piece in held for piece in pieces):
             yield Difference("the diff is gone", frozenset())
 
@@ -514,7 +528,7 @@ def _rest(mine: AnyMessage, theirs: AnyMessage) -> Iterator[Difference]:
         case WebSearch(), WebSearch():
             fields = ("query", "results")
         case SubAgent(), SubAgent():
-            fields = ("description", "prompt", "background")
+            fields = ("description", "prompt")
         case UserQuestion(), UserQuestion():
             fields = ("questions",)
         case PermissionRequest(), PermissionRequest():

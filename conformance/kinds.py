@@ -333,7 +333,7 @@ def _command(
     command = f"{run} # {word}"
     known: Status = "completed" if exit_code == 0 else "failed"
     if exit_code is None:
-        known = "unresolved" if output is None else "unknown"
+        known = "unresolved" if output is None else "completed"
     return CommandExecution(
         id="",
         author="model",
