@@ -22,11 +22,13 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True):
     """A message that a reader must find, by kind and by the values that the script chose.
 
     ``fields`` are named as in the normalised model (``command``, ``exit_code``, ``output``
-    …); truth compares exactly these.
+    …); truth compares exactly these. ``unrecorded`` says of a field why this release does
+    not keep it; the recorder proves it on the files.
     """
 
     kind: str
     fields: Mapping[str, Any]
+    unrecorded: Mapping[str, str] = {}
 
 
 class Translation(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,146 @@
+"""One real CLI taken through a scenario against the scripted model.
+
+Whatever does not go as scripted ends the run with an error that says what the CLI said
+itself: a recording of a run that went wrong would be believed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from live.agents.base import Driver
+from live.composing import Step, play, steps
+from live.model.log import Exchange
+from live.model.play import Play
+from live.model.process import ScriptedModel
+from live.model.script import Scenario, Turn
+from live.releases import Release
+from live.sandbox import Ended, Sandbox
+
+SESSION_ID = "5eed0a11-4c0d-4b1e-9a57-0000c0ffee01"
+"""Asked for where a CLI lets one choose, so that a run can be told from any other."""
+
+_SETTLE_SECONDS = 1.5
+"""What a CLI gets to write down what it received before the stream stood still."""
+
+_ANSWER_SECONDS = 0.3
+"""How long each answer takes: what a CLI writes behind its own back has happened by then, so
+that the order of its records does not depend on the machine."""
+
+_RUN_SECONDS = 180.0
+
+
+class CliFailed(Exception):
+    """A run of the CLI ended in another way than the scenario says."""
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run left: the CLI's home, what the model was asked, and how it was set up."""
+
+    home: Path
+    session_id: str
+    workspace: str
+    play: Play
+    steps: tuple[Step, ...]
+    exchanges: tuple[Exchange, ...]
+    sealed: bool
+    started: float
+    ended: float
+    node: Path
+
+
+def perform(scenario: Scenario, driver: Driver, release: Release, keep: Path) -> Run:
+    """Run every turn of a scenario and leave the CLI's home under ``keep``."""
+    started = time.time()
+    with Sandbox(release.prefix, node_at_least=driver.node) as box:
+        box.lay(scenario.workspace)
+        played = steps(scenario, driver, box.workspace_inside)
+        scripted = play(played, driver, delay=_ANSWER_SECONDS)
+        log = keep / "model.log"
+        with ScriptedModel(scripted, log, box.port, prefix=box.network) as model:
+            driver.prepare(box.home, box.workspace_inside, model.port, scenario)
+            session_id = ""
+            for number, turn in enumerate(scenario.turns):
+                argv = [
+                    *driver.executable(release.prefix),
+                    *driver.arguments(
+                        turn.prompt, resume=session_id or None, session_id=SESSION_ID
+                    ),
+                ]
+                ended = box.run(
+                    argv,
+                    driver.environment(box.home_inside, model.port),
+                    timeout=_RUN_SECONDS,
+                    stop_when=_hanging(model) if turn.ends == "killed" else None,
+                )
+                _check(turn, number, ended, model.exchanges(), driver, box.home)
+                session_id = session_id or driver.session_id(box.home)
+            exchanges = model.exchanges()
+        shutil.copytree(box.home, keep / "home", symlinks=True)
+    return Run(
+        home=keep / "home",
+        session_id=session_id,
+        workspace=box.workspace_inside,
+        play=scripted,
+        steps=played,
+        exchanges=tuple(exchanges),
+        sealed=box.sealed,
+        started=started,
+        ended=time.time(),
+        node=box.node,
+    )
+
+
+def _hanging(model: ScriptedModel) -> Callable[[], bool]:
+    """Return a test that holds once the model has stood still for a while."""
+    seen: list[float] = []
+
+    def still() -> bool:
+        if not seen and any(one.answer.ending == "hanging" for one in model.exchanges()):
+            seen.append(time.monotonic())
+        return bool(seen) and time.monotonic() - seen[0] > _SETTLE_SECONDS
+
+    return still
+
+
+def _check(
+    turn: Turn,
+    number: int,
+    ended: Ended,
+    exchanges: Sequence[Exchange],
+    driver: Driver,
+    home: Path,
+) -> None:
+    """See that a turn ended as scripted; :class:`CliFailed` says how it did not."""
+    for exchange in exchanges:
+        if exchange.kind == "unscripted":
+            raise CliFailed(f"turn {number + 1}: {(exchange.answer.error or {}).get('message')}")
+    wrong = _wrong(turn, ended)
+    if wrong is not None:
+        said = last_words(ended.stderr, driver.newest_log_line(home), ended.stdout)
+        raise CliFailed(f"turn {number + 1}: {wrong}; {said}")
+
+
+def _wrong(turn: Turn, ended: Ended) -> str | None:
+    if ended.timed_out:
+        return f"still running after {ended.seconds:.0f} s"
+    if turn.ends == "killed":
+        return None if ended.stopped else f"exit code {ended.returncode} before it could be killed"
+    if turn.ends == "failed":
+        return None
+    if ended.returncode != 0:
+        return f"exit code {ended.returncode}"
+    return None if ended.stdout.strip() else "exit code 0 and not a word of output"
+
+
+def last_words(stderr: str, log_line: str | None, stdout: str) -> str:
+    """Return what a CLI said last: on stderr, else in its own log, else on stdout."""
+    for source, text in (("stderr", stderr), ("log", log_line), ("stdout", stdout)):
+        if text and text.strip():
+            return f"{source}: {text.strip()[-600:]}"
+    return "it said nothing anywhere"

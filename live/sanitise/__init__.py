@@ -1,0 +1,23 @@
+"""A run's files made clean and the same every time, without breaking what they say."""
+
+from live.sanitise.documents import Document, Unfaithful, encode, load, restore, stored_name
+from live.sanitise.engine import REVISION, Sanitiser
+from live.sanitise.provenance import Provenance, script_strings
+from live.sanitise.renaming import Clock
+from live.sanitise.rules import markers, rules
+
+__all__ = [
+    "REVISION",
+    "Clock",
+    "Document",
+    "Provenance",
+    "Sanitiser",
+    "Unfaithful",
+    "encode",
+    "load",
+    "markers",
+    "restore",
+    "rules",
+    "script_strings",
+    "stored_name",
+]

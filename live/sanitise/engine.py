@@ -1,0 +1,326 @@
+"""A run's files with everything personal, measured or of the vendor's taken out.
+
+Two passes: the first takes note of every id and every time in all files, the second rewrites
+every decoded value. What the provenance of a string does not explain is replaced by a
+placeholder, so a recording is clean because nothing else can get in.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from live.sanitise import renaming
+from live.sanitise.documents import Document, dumps
+from live.sanitise.provenance import TOKEN, Provenance, placeholder
+from live.sanitise.rules import Rules, named
+
+REVISION = 1
+"""Raised with every change of the rewriting itself; the tables have a revision of their own."""
+
+_MEASURED_INTEGER = 100
+_MEASURED_FRACTION = 0.5
+_TIED_SECONDS = 1.0
+
+_JITTER_SECONDS = 0.25
+"""A record this little earlier than the one before it is so by chance: its clock was read
+before the other's, and in the next run after it. Answers are further apart than that."""
+
+Place = tuple[str, int]
+"""A document's path and a record's index in it."""
+
+_FIELD = re.compile(r"(\s*(?:- )?)([A-Za-z_][\w-]*)(: ?)(.*)", re.DOTALL)
+
+
+class Sanitiser:
+    """One run's renaming and cleaning; also good for what the model was asked in it."""
+
+    def __init__(self, rules: Rules, provenance: Provenance, clock: renaming.Clock) -> None:
+        self._rules = rules
+        self._provenance = provenance
+        self._clock = clock
+        self._uuids: dict[str, str] = {}
+        self._ids: dict[str, str] = {}
+        self._counts: dict[str, int] = {}
+        self._known = re.compile(r"(?!)")
+        self._instants: dict[tuple[Place, float], tuple[float, int]] = {}
+        self._clocks: dict[str, renaming.Clock] = {}
+
+    def documents(self, documents: Sequence[Document]) -> list[Document]:
+        """Return all files of a run, sanitised, in an order that no chance decides."""
+        ordered = sorted(documents, key=_masked)
+        for document in ordered:
+            self._learn(document)
+        self._settle()
+        return [self._document(document) for document in ordered]
+
+    def value(self, value: Any, path: tuple[str, ...] = (), place: Place = ("", -1)) -> Any:
+        """Return a value with every string, id, time and measured number rewritten."""
+        if named(path, self._rules.emptied):
+            value = type(value)() if isinstance(value, (dict, list)) else value
+        match value:
+            case dict():
+                return {
+                    self.text(key, (*path, "key"), place)
+                    if not TOKEN.fullmatch(key)
+                    else self._renamed(key, place): self.value(one, (*path, key), place)
+                    for key, one in value.items()
+                }
+            case list():
+                return [self.value(one, path, place) for one in value]
+            case str():
+                return self.text(value, path, place)
+            case bool():
+                return value
+            case int() | float():
+                return self._number(value, path, place)
+            case _:
+                return value
+
+    def text(self, text: str, path: tuple[str, ...], place: Place = ("", -1)) -> str:
+        """Return a string: renamed, and every word of unknown origin elided."""
+        inner = _embedded(text)
+        if inner is not None:
+            return inner[1](self.value(inner[0], path, place))
+        text = self._renamed(text, place)
+        if named(path, self._rules.structural) and TOKEN.fullmatch(text):
+            return text
+        spans = [
+            (start, end, placeholder(path, text[start:end]))
+            for start, end in self._provenance.foreign(text)
+        ]
+        return renaming.replaced(text, spans)
+
+    # ------------------------------------------------------------------ first pass
+
+    def _learn(self, document: Document) -> None:
+        text = "\n".join(dumps(record) for record in document.records)
+        own = any(mark in text for mark in self._rules.apart)
+        self._clocks[document.path] = (
+            self._clock if not own else renaming.Clock(*self._clock.bounds)
+        )
+        before: tuple[float, int] | None = None
+        for index, record in enumerate(document.records):
+            place = (document.path, index)
+            before = self._times(record, place, before)
+            for path, value in leaves(record):
+                self._identify(path, value)
+        self._identify((), document.path)
+
+    def _times(
+        self, record: Any, place: Place, before: tuple[float, int] | None
+    ) -> tuple[float, int] | None:
+        clock = self._clocks[place[0]]
+        tied = _kind(record) in self._rules.tied
+        found = [
+            (path, seconds) for path, value in leaves(record) for seconds in self._readings(value)
+        ]
+        found.sort(key=lambda one: named(one[0], self._rules.beside))
+        for path, seconds in found:
+            key = (place, seconds)
+            if key in self._instants:
+                continue
+            near = tied or named(path, self._rules.beside)
+            if near and before and abs(before[0] - seconds) < _TIED_SECONDS:
+                self._instants[key] = before
+                continue
+            late = before is not None and 0 < before[0] - seconds < _JITTER_SECONDS
+            effective = before[0] if before and late else seconds
+            self._instants[key] = before = (effective, clock.note(effective))
+        return before
+
+    def _readings(self, value: Any) -> Iterator[float]:
+        """Yield the fine times in a value; whole seconds only follow finer ones."""
+        if isinstance(value, str):
+            for match, seconds in renaming.stamps(value, self._clock):
+                if match[9]:
+                    yield seconds
+        elif _is_number(value) and self._clock.within(renaming.seconds_of(value)):
+            seconds = renaming.seconds_of(value)
+            if not (isinstance(value, int) and seconds == value):
+                yield seconds
+
+    def _identify(self, path: tuple[str, ...], value: Any) -> None:
+        if not isinstance(value, str):
+            return
+        for match in renaming.UUID.finditer(value):
+            self._uuids.setdefault(match[0], "")
+        for rule in self._rules.ids:
+            if named(path, (rule.key,)) and value and value not in self._ids:
+                count = self._counts[rule.key] = self._counts.get(rule.key, 0) + 1
+                self._ids[value] = renaming.renamed_id(count, value, rule.prefix)
+
+    def _settle(self) -> None:
+        for clock in {id(clock): clock for clock in self._clocks.values()}.values():
+            clock.settle()
+        self._clock.settle()
+        timed = sorted(value for value in self._uuids if value[14] == "7")
+        for number, value in enumerate(timed, 1):
+            self._uuids[value] = renaming.timed_uuid(number, renaming.variant(value))
+        others = [value for value in self._uuids if value[14] != "7"]
+        for number, value in enumerate(others, 1):
+            self._uuids[value] = renaming.renamed_uuid(number, value[14], renaming.variant(value))
+        if self._ids:
+            words = sorted(self._ids, key=len, reverse=True)
+            alternatives = "|".join(re.escape(word) for word in words)
+            self._known = re.compile(rf"(?<![0-9A-Za-z])(?:{alternatives})(?![0-9A-Za-z])")
+
+    # ------------------------------------------------------------------ second pass
+
+    def _document(self, document: Document) -> Document:
+        records: list[Any] = []
+        for index, record in enumerate(document.records):
+            place = (document.path, index)
+            if document.form == "text":
+                records.append(self._line(record, document.path, place))
+            elif document.form == "database":
+                records.append(self._row(record, place))
+            else:
+                records.append(self.value(record, (), place))
+        if document.form == "lines":
+            records = _settled(records, self._rules)
+        return msgspec.structs.replace(
+            document,
+            path=self._renamed(document.path, (document.path, -1)),
+            records=tuple(records),
+        )
+
+    def _line(self, line: str, name: str, place: Place) -> str:
+        """Rewrite a line of plain text; of ``key: value`` the key is a word of the format."""
+        label = name.rpartition("/")[2]
+        match = _FIELD.fullmatch(line)
+        if match is None:
+            return self.text(line, (label,), place)
+        return match[1] + match[2] + match[3] + self.text(match[4], (label, match[2]), place)
+
+    def _row(self, record: Any, place: Place) -> Any:
+        if "row" not in record:
+            return record
+        row = {
+            name: self.value(value, (record["table"], name), place)
+            for name, value in record["row"].items()
+        }
+        return {**record, "row": row}
+
+    def _renamed(self, text: str, place: Place) -> str:
+        spans = [
+            (match.start(), match.end(), self._uuid(match[0]))
+            for match in renaming.UUID.finditer(text)
+        ]
+        spans += [
+            (match.start(), match.end(), self._ids[match[0]])
+            for match in self._known.finditer(text)
+        ]
+        spans += [
+            (match.start(), match.end(), renaming.spelt(self._moment(seconds, place), match))
+            for match, seconds in renaming.stamps(text, self._clock)
+        ]
+        return renaming.replaced(text, [*spans, *renaming.days(text, self._clock)])
+
+    def _uuid(self, value: str) -> str:
+        if value not in self._uuids:
+            if renaming.is_renamed_uuid(value):
+                return value
+            self._uuids[value] = renaming.renamed_uuid(len(self._uuids) + 1, value[14], value[19])
+        return self._uuids[value]
+
+    def _number(self, value: float, path: tuple[str, ...], place: Place) -> float:
+        if named(path, self._rules.measured):
+            return _MEASURED_INTEGER if isinstance(value, int) else _MEASURED_FRACTION
+        seconds = renaming.seconds_of(value)
+        if self._clock.within(seconds):
+            return renaming.spelt_number(self._moment(seconds, place), value)
+        return value
+
+    def _moment(self, seconds: float, place: Place) -> Any:
+        """Return what a time becomes; whole seconds go with the first finer one of the file."""
+        clock = self._clocks.get(place[0], self._clock)
+        noted = self._instants.get((place, seconds))
+        if noted is None:
+            finer = [
+                instant
+                for (where, _), instant in self._instants.items()
+                if where[0] == place[0] and int(instant[0]) == int(seconds)
+            ]
+            noted = min(finer) if finer else (seconds, -1)
+        return clock.moment(*noted)
+
+
+def _masked(document: Document) -> tuple[str, str]:
+    """Return a document's path and content without what differs from run to run."""
+    text = "\n".join(dumps(record) for record in document.records)
+    return _mask(document.path), _mask(text)
+
+
+def _mask(text: str) -> str:
+    text = renaming.UUID.sub("U", text)
+    return re.sub(r"\d+", "9", re.sub(r"\b[0-9a-f]{7,}\b", "H", text))
+
+
+def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield every value with its path, keys and what is inside embedded JSON included."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield (*path, "key"), key
+            yield from leaves(one, (*path, key))
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from leaves(one, path)
+    else:
+        yield path, value
+        inner = _embedded(value) if isinstance(value, str) else None
+        if inner is not None:
+            yield from leaves(inner[0], path)
+
+
+def _embedded(text: str) -> tuple[Any, Any] | None:
+    """Return the JSON inside a string and how to spell it, if it can be spelt the same."""
+    if text[:1] not in ("{", "["):
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    for spell in (dumps, json.dumps, _spaced, _indented):
+        if spell(value) == text:
+            return value, spell
+    return None
+
+
+def _spaced(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _indented(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _kind(record: Any) -> str | None:
+    kind = record.get("type") if isinstance(record, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _settled(records: list[Any], rules: Rules) -> list[Any]:
+    """Put records whose place is chance behind the ones among which it is."""
+    for rule in rules.floating:
+        result: list[Any] = []
+        waiting: list[Any] = []
+        for record in records:
+            kind = _kind(record)
+            if kind in rule.kinds:
+                waiting.append(record)
+                continue
+            if waiting and kind not in rule.among:
+                result += sorted(waiting, key=lambda one: rule.kinds.index(one["type"]))
+                waiting = []
+            result.append(record)
+        records = result + sorted(waiting, key=lambda one: rule.kinds.index(one["type"]))
+    return records

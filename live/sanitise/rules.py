@@ -1,0 +1,83 @@
+"""What an agent's tables say about its files: which values are words of the format, which are
+ids, which were measured. The engine knows nothing of any CLI; these tables do.
+
+``live/agents/<agent>/sanitise.toml`` and ``markers.toml``. A value is named by the end of its
+path, dots between keys, list indices left out: ``usage.input_tokens`` names every value that
+ends so.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+
+
+class IdRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Values that are ids without looking like UUIDs; ``prefix`` is kept as it is."""
+
+    key: str
+    prefix: str = ""
+
+
+class Floating(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Records whose place among ``among`` is chance; they are put behind them.
+
+    Kinds are values of the record's ``type``.
+    """
+
+    kinds: tuple[str, ...]
+    among: tuple[str, ...]
+    why: str
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One agent's table.
+
+    ``structural``: strings that are words of the format (kept when they are one token).
+    ``ids``: see :class:`IdRule`. ``measured``: numbers that the CLI measured, made constant.
+    ``emptied``: objects and lists whose contents are the vendor's own and none of the
+    format's, kept as empty. ``tied``: kinds of record whose time is that of the record before;
+    ``beside``: values whose time is the record's own, read from the clock a moment apart.
+    ``apart``: a file holding one of these strings has a clock of its own, because it was
+    written beside the conversation in no fixed order. ``floating``: see :class:`Floating`.
+    """
+
+    revision: int
+    structural: tuple[str, ...] = ()
+    ids: tuple[IdRule, ...] = ()
+    measured: tuple[str, ...] = ()
+    emptied: tuple[str, ...] = ()
+    tied: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    floating: tuple[Floating, ...] = ()
+
+
+class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A short wording of the CLI's that a reader needs, and the module that parses it."""
+
+    text: str
+    parsed_by: str
+
+
+@cache
+def rules(agent: str) -> Rules:
+    """Return an agent's table."""
+    text = (files(f"live.agents.{agent}") / "sanitise.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), Rules)
+
+
+@cache
+def markers(agent: str) -> tuple[Marker, ...]:
+    """Return the functional wordings that an agent's recordings may hold."""
+    text = (files(f"live.agents.{agent}") / "markers.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text).get("marker", []), tuple[Marker, ...])
+
+
+def named(path: tuple[str, ...], names: tuple[str, ...]) -> bool:
+    """Return whether a value's path ends in one of the names."""
+    dotted = "." + ".".join(path)
+    return any(dotted.endswith("." + name) for name in names)

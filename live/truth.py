@@ -1,0 +1,122 @@
+"""What a reader must find in a recording, known from the script before the file is read.
+
+Nothing here looks at a session file. The scripted model's log only confirms that what the
+script promises did happen: that every answer was asked for and that every result which the
+CLI reported holds what the scenario says comes of the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from live.agents.base import Driver, Expected
+from live.composing import Step
+from live.model.log import Exchange
+from live.model.script import Scenario
+
+FORMAT = 1
+
+
+class Untrue(Exception):
+    """The run did not go as the script says; the message names the first difference."""
+
+
+def truth(
+    scenario: Scenario, driver: Driver, played: Sequence[Step], exchanges: Sequence[Exchange]
+) -> dict[str, Any]:
+    """Return the document that a case's ``truth.json`` holds; :class:`Untrue` if it is not."""
+    _check_asked(played, exchanges)
+    messages = [message for message, _ in expected(played)]
+    _check_results(messages, exchanges)
+    return {
+        "format": FORMAT,
+        "agent": driver.agent,
+        "release": driver.version,
+        "scenario": scenario.name,
+        "revision": scenario.revision,
+        "messages": messages,
+    }
+
+
+def expected(
+    played: Sequence[Step],
+) -> list[tuple[dict[str, Any], Mapping[str, str]]]:
+    """Return each message with what its CLI is known not to record (field to reason).
+
+    They stand in the order in which a reader must find them on their threads, the main
+    thread's first.
+    """
+    found: list[tuple[dict[str, Any], Mapping[str, str]]] = []
+    opened: set[tuple[str | None, int]] = set()
+    for step in played:
+        if (step.thread, step.turn) not in opened:
+            opened.add((step.thread, step.turn))
+            author = "human" if step.thread is None else "agent"
+            found.append((_message(step, "UserMessage", author, text=step.prompt), {}))
+        found += _answer(step, killed=step.response.hang)
+    return found
+
+
+def _answer(step: Step, *, killed: bool) -> list[tuple[dict[str, Any], Mapping[str, str]]]:
+    response = step.response
+    found: list[tuple[dict[str, Any], Mapping[str, str]]] = []
+    if response.failure is not None:
+        failure = response.failure
+        error = _message(step, "Error", "harness", status_code=failure.status, text=failure.message)
+        return [({**error, "status": "failed"}, {})]
+    if response.reasoning is not None:
+        found.append((_message(step, "Reasoning", "model", text=response.reasoning), {}))
+    if response.text is not None:
+        found.append((_message(step, "AgentMessage", "model", text=response.text), {}))
+    for translation in step.translations:
+        for one in translation.expects:
+            found.append((_call(step, one, killed=killed), one.unrecorded))
+    return found
+
+
+def _call(step: Step, one: Expected, *, killed: bool) -> dict[str, Any]:
+    fields = dict(one.fields)
+    status = "unresolved" if killed else fields.pop("status", "completed")
+    if killed:
+        for result in ("status", "output", "error", "exit_code", "report"):
+            fields.pop(result, None)
+    message = _message(step, one.kind, "model", **fields)
+    return {**message, "status": status}
+
+
+def _message(step: Step, kind: str, author: str, **fields: Any) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "author": author,
+        "thread": step.thread,
+        "turn": step.turn,
+        "response": None if kind in ("UserMessage", "Error") else step.id,
+        "status": "completed",
+        **fields,
+    }
+
+
+def _check_asked(played: Sequence[Step], exchanges: Sequence[Exchange]) -> None:
+    asked = {exchange.response for exchange in exchanges if exchange.kind == "turn"}
+    for step in played:
+        if step.id not in asked:
+            raise Untrue(f"the CLI never asked for {step.id}")
+
+
+def _check_results(messages: Sequence[Mapping[str, Any]], exchanges: Sequence[Exchange]) -> None:
+    """See that every scripted result came back to the model."""
+    results = "\n".join(
+        entry.text or ""
+        for exchange in exchanges
+        for entry in exchange.history
+        if entry.type == "result"
+    )
+    for message in messages:
+        for field in ("output", "error"):
+            wanted = message.get(field)
+            if not isinstance(wanted, str):
+                continue
+            for line in wanted.split("\n"):
+                if line.strip() and line.strip() not in results:
+                    raise Untrue(f"no result holds the {field} {line!r} of {message['response']}")

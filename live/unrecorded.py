@@ -1,0 +1,93 @@
+"""What the script caused and the CLI did not keep, each proved by searching its files.
+
+Also the other way round: a value that the script chose and that no file holds is found here
+without anybody's claim, so a truth can't ask a reader for what is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from live.sanitise.documents import Document
+from live.sanitise.engine import leaves
+
+_FRAME = frozenset({"kind", "author", "thread", "turn", "response", "status"})
+
+
+def unrecorded(
+    messages: Sequence[tuple[Mapping[str, Any], Mapping[str, str]]], documents: Sequence[Document]
+) -> list[dict[str, Any]]:
+    """Return the ``unrecorded`` list of a case."""
+    kept = Kept(documents)
+    found: list[dict[str, Any]] = []
+    for index, (message, known) in enumerate(messages):
+        fields = {name: value for name, value in message.items() if name not in _FRAME}
+        gone = [name for name, value in fields.items() if not kept.holds(value)]
+        worded = [name for name, value in fields.items() if any(_words(value))]
+        if worded and set(worded) <= set(gone):
+            found.append(_entry(index, None, "no file holds a word of it", kept))
+            continue
+        claimed = [name for name in known if name in fields and name not in gone]
+        if gone:
+            found.append(_entry(index, gone, "no file holds the value", kept))
+        found += [
+            {
+                "message": index,
+                "fields": [name],
+                "why": known[name],
+                "proof": kept.without(name),
+            }
+            for name in claimed
+        ]
+    return found
+
+
+class Kept:
+    """All strings of a run's files, as decoded."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self.files = len(documents)
+        self._strings: set[str] = set()
+        self._keys: set[str] = set()
+        for document in documents:
+            for record in document.records:
+                for path, value in leaves(record):
+                    if isinstance(value, str):
+                        self._strings.add(value)
+                    self._keys.update(path)
+
+    def holds(self, value: Any) -> bool:
+        """Return whether every string in a value stands in some file, whole or line by line."""
+        return all(self._stands(text) for text in _words(value))
+
+    def without(self, field: str) -> str:
+        """Say that no record has a key of that name, in any of its spellings."""
+        plain = field.replace("_", "")
+        same = sorted(key for key in self._keys if key.replace("_", "").lower() == plain)
+        if same:
+            raise ValueError(f"{field} is said to be unrecorded, but there is a key {same[0]}")
+        return f"no key of {self.files} files is called {field} in any spelling"
+
+    def _stands(self, text: str) -> bool:
+        if any(text in one for one in self._strings):
+            return True
+        lines = [line.strip() for line in text.split("\n") if line.strip()]
+        return bool(lines) and any(all(line in one for line in lines) for one in self._strings)
+
+
+def _words(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        if value.strip():
+            yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _words(one)
+    elif isinstance(value, Iterable):
+        for one in value:
+            yield from _words(one)
+
+
+def _entry(index: int, fields: list[str] | None, why: str, kept: Kept) -> dict[str, Any]:
+    proof = f"no string of {kept.files} files holds it"
+    return {"message": index, "fields": fields, "why": why, "proof": proof}
