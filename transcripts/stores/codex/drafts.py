@@ -1,0 +1,172 @@
+"""Messages in the making: what several records of a rollout say of the same thing.
+
+Codex tells most things twice or three times (a response item, an event's echo of it, a
+completed item), in any order and in any subset. A draft gathers what belongs together; it
+becomes messages once the file is read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from transcripts.model import Author, Content, Location, Status, Superseded, Usage
+
+Vocabulary = Literal["item", "echo", "completed"]
+"""How something was told: as a response item, in an event's echo, as a completed item."""
+
+_BY_PLACE = "line-"
+
+
+def id_by_place(line: int) -> str:
+    """Return the id of an answer for which none is recorded: the line at which it begins."""
+    return f"{_BY_PLACE}{line}"
+
+
+def is_recorded(response_id: str) -> bool:
+    """Whether an answer's id is the provider's own."""
+    return not response_id.startswith(_BY_PLACE)
+
+
+@dataclass(slots=True, eq=False)
+class Response:
+    """One answer of the model: what it said and called, and the tokens that it took."""
+
+    id: str
+    usage: Usage | None = None
+    drafts: list[Draft] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Draft:
+    """What every draft knows: where it stands, and the state of the session there.
+
+    ``key`` is what its id is derived from: the first record's own id, its ordinal or its
+    line. ``told`` names the vocabularies that have told it: each tells a thing once.
+    """
+
+    key: tuple[str | int, ...]
+    sources: list[Location]
+    at: datetime | None
+    ordinal: int | None = None
+    turn: str | None = None
+    model: str | None = None
+    cwd: str | None = None
+    response: Response | None = None
+    told: set[Vocabulary] = field(default_factory=set)
+    superseded_by: Draft | Superseded | None = None
+    id: str = ""
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Spoken(Draft):
+    """Words: a prompt, instructions or an answer.
+
+    ``parts`` pairs each part with the author that the record names for it and the kind it
+    gives it; ``typed`` says that an event repeats it as a person's input.
+    """
+
+    role: Literal["user", "assistant", "developer"]
+    own_id: str | None = None
+    content: Content = ()
+    authors: tuple[Author | None, ...] = ()
+    kinds: tuple[str | None, ...] = ()
+    phase: str | None = None
+    typed: bool = False
+    from_agent: str | None = None
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Thought(Draft):
+    """A thought: its readable parts and its sealed one.
+
+    Echoes tell one part each: ``echoed`` are the parts that they have told.
+    """
+
+    own_id: str | None = None
+    texts: list[str] = field(default_factory=list)
+    echoed: list[str] = field(default_factory=list)
+    sealed: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Evidence:
+    """What an event or a completed item says of a call, whichever vocabulary it used."""
+
+    kind: Literal["command", "patch", "mcp", "tool", "agent", "image"]
+    id: str | None
+    at: datetime | None
+    status: Status | None = None
+    duration_ms: float | None = None
+    name: str | None = None
+    arguments: Any = None
+    command: str | None = None
+    cwd: str | None = None
+    output: str | None = None
+    stdout: str | None = None
+    stderr: str | None = None
+    exit_code: int | None = None
+    changes: Any = None
+    server: str | None = None
+    content: Content | None = None
+    error: str | None = None
+    agent_id: str | None = None
+    agent_type: str | None = None
+    prompt: str | None = None
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Called(Draft):
+    """A call, its result and what the events say of it."""
+
+    call_id: str | None
+    has_call: bool = False
+    name: str = ""
+    namespace: str | None = None
+    arguments: Any = None
+    custom: bool = False
+    has_output: bool = False
+    output: Any = None
+    ended_at: datetime | None = None
+    evidence: Evidence | None = None
+    caller: Called | None = None
+    interrupted: bool = False
+    report: str | None = None
+    later_exit_code: int | None = None
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Searched(Draft):
+    """A web search, which has no result of its own in the record."""
+
+    own_id: str | None = None
+    action: dict[str, Any] = field(default_factory=dict)
+    query: str | None = None
+    status: Status = "completed"
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Compacted(Draft):
+    """The history before this was replaced."""
+
+    own_id: str | None = None
+    summary: Content | None = None
+    kept: list[Draft] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Failed(Draft):
+    """A turn ended with an error of the provider or the harness."""
+
+    text: str
+    raw: Any = None
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Kept(Draft):
+    """A record of the conversation that has no kind of its own."""
+
+    own_id: str | None = None
+    record: str
+    value: Any

@@ -1,0 +1,138 @@
+"""A rollout file into a transcript, and a store's rollouts into a listing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from transcripts.errors import NoMessages, NotATranscript
+from transcripts.model import AnyMessage, Damage, Lineage, SubAgent, Transcript, Unread
+from transcripts.records import RecordFile, jsonlines
+from transcripts.stores.codex import layout
+from transcripts.stores.codex.foreign import integer, mapping, moment, text
+from transcripts.stores.codex.gathering import Gathering
+from transcripts.stores.codex.messages import Thread
+
+AGENT = "codex"
+
+
+def read(path: Path, *, recover: bool = False) -> Transcript:
+    """Read a session: its rollout, and those of the agents that it spawned beside it."""
+    root = layout.root_of(path)
+    gathered, session_id = _gather(path, root, recover=recover)
+    messages = _thread(gathered, session_id).messages(gathered.drafts)
+    if not messages:
+        raise NoMessages(
+            "no message of a conversation in this file",
+            path=path,
+            next_step="if Codex shows one, its format is new here: report the release",
+        )
+    damage = list(gathered.damage)
+    unread = gathered.unread
+    with_agents = _with_agents(messages, session_id, root, damage, recover=recover)
+    meta = gathered.meta
+    return Transcript(
+        agent=AGENT,
+        session_id=session_id,
+        cwd=text(meta.get("cwd")) or _cwd_of(gathered),
+        cli_version=text(meta.get("cli_version")),
+        model=gathered.models[-1] if gathered.models else None,
+        title=gathered.title,
+        git_branch=text(mapping(meta.get("git")).get("branch")),
+        created_at=moment(meta.get("timestamp")) or gathered.first_at,
+        updated_at=gathered.last_at,
+        source_path=gathered.source,
+        lineage=lineage_of(meta),
+        messages=tuple(with_agents),
+        damage=tuple(damage),
+        unread=tuple(
+            Unread(record=record, count=count, known=known)
+            for (record, known), count in sorted(unread.items())
+        ),
+    )
+
+
+def lineage_of(meta: dict[str, Any]) -> Lineage:
+    """Return where a session comes from, by its own first record."""
+    cut = integer(meta.get("forked_from_ordinal_exclusive"))
+    return Lineage(
+        forked_from=text(meta.get("forked_from_id")),
+        fork_cut=None if cut is None else str(cut),
+        parent=parent_of(meta),
+    )
+
+
+def parent_of(meta: dict[str, Any]) -> str | None:
+    """Return the session that spawned this one, or None."""
+    spawned = mapping(mapping(mapping(meta.get("source")).get("subagent")).get("thread_spawn"))
+    return text(meta.get("parent_thread_id")) or text(spawned.get("parent_thread_id"))
+
+
+def is_spawned(meta: dict[str, Any]) -> bool:
+    """Whether another agent wrote this session's prompts."""
+    return "subagent" in mapping(meta.get("source")) or meta.get("thread_source") == "subagent"
+
+
+def _gather(path: Path, root: Path, *, recover: bool) -> tuple[Gathering, str]:
+    file: RecordFile = jsonlines.read(path, root, recover=recover)
+    if not file.records:
+        raise NotATranscript("the file holds no record", path=path)
+    gathered = Gathering(file.path)
+    gathered.feed(file.records)
+    gathered.damage[:0] = file.damage
+    session_id = text(gathered.meta.get("id"))
+    if session_id is None and recover:
+        session_id = layout.id_in_name(path)
+    if session_id is None:
+        raise NotATranscript(
+            "no session_meta record says which session this is",
+            path=path,
+            next_step="read with --recover to take the id from the file's name",
+        )
+    return gathered, session_id
+
+
+def _thread(
+    gathered: Gathering, session_id: str, agent: str | None = None, caller: str | None = None
+) -> Thread:
+    meta = gathered.meta
+    return Thread(
+        session_id,
+        agent=agent,
+        caller=caller,
+        spawned=is_spawned(meta),
+        provider=text(meta.get("model_provider")),
+        inherited_before=integer(meta.get("subagent_history_start_ordinal")),
+        inherited_from=parent_of(meta),
+    )
+
+
+def _cwd_of(gathered: Gathering) -> str | None:
+    return next((draft.cwd for draft in gathered.drafts if draft.cwd), None)
+
+
+def _with_agents(
+    messages: list[AnyMessage],
+    session_id: str,
+    root: Path,
+    damage: list[Damage],
+    *,
+    recover: bool,
+) -> list[AnyMessage]:
+    """Put the messages of each spawned agent, which has a rollout of its own, after its call."""
+    found: list[AnyMessage] = []
+    for message in messages:
+        found.append(message)
+        if not isinstance(message, SubAgent) or message.agent_id in (None, session_id):
+            continue
+        path = layout.find(root, message.agent_id)
+        if path is None:
+            continue
+        gathered, agent_id = _gather(path, root, recover=recover)
+        if parent_of(gathered.meta) != session_id:
+            continue
+        damage += gathered.damage
+        thread = _thread(gathered, agent_id, agent=agent_id, caller=message.id)
+        own = thread.messages(gathered.drafts)
+        found += _with_agents(own, agent_id, root, damage, recover=recover)
+    return found
