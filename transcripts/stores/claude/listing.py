@@ -1,0 +1,117 @@
+"""What a listing says of a session, from the head and the tail of its file.
+
+Sessions open with bookkeeping, a caveat, a pull request link, a prompt of 100 KB
+(anthropics/claude-code#23072, #62851): the head is read on until a person has spoken, within a
+bound, and the rest of a big file is never looked at.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from transcripts.model import Lineage, SessionInfo
+from transcripts.records import Record, jsonlines
+from transcripts.stores.base import Listing, Unlisted
+from transcripts.stores.claude import bookkeeping, layout, wordings
+from transcripts.stores.claude.branches import is_prompt
+from transcripts.stores.claude.content import parts
+from transcripts.stores.claude.reader import AGENT, first_field, last_field
+from transcripts.stores.claude.results import text_of
+from transcripts.stores.claude.rows import Row, message_of, row_of, time_of
+
+_HEAD = 8 << 20
+_TAIL = 256 << 10
+
+
+def list_sessions(root: Path, cwd: str | None) -> Listing:
+    """List the sessions of a store, newest first; ``cwd`` is held against rows, not the slug."""
+    sessions: list[SessionInfo] = []
+    failed: list[Unlisted] = []
+    seen = 0
+    for path in layout.session_files(root):
+        seen += 1
+        try:
+            info = describe(path, root)
+        except OSError as error:
+            failed.append(Unlisted(path=_name(path, root), why=error.strerror or str(error)))
+            continue
+        if info is None:
+            why = "no record of a conversation in it"
+            failed.append(Unlisted(path=_name(path, root), why=why))
+        elif cwd is None or info.cwd == cwd:
+            sessions.append(info)
+    sessions.sort(key=lambda info: (-(info.updated_at or _NEVER).timestamp(), info.path))
+    return Listing(sessions, seen, failed)
+
+
+_NEVER = datetime.fromtimestamp(0, UTC)
+
+
+def describe(path: Path, root: Path) -> SessionInfo | None:
+    """Return what a listing says of one file, None if no message is in what it looks at."""
+    head = list(_head(path, root))
+    tail = _tail(path, root)
+    rows = [*head, *tail]
+    if not any(row.type in bookkeeping.CONVERSATION for row in rows):
+        return None
+    first = next((text for row in head if (text := _typed_by_a_person(row))), None)
+    times = [time for row in rows if (time := time_of(row)) is not None]
+    title = bookkeeping.title_of(rows) or (first.strip().split("\n", 1)[0] if first else None)
+    return SessionInfo(
+        agent=AGENT,
+        session_id=path.stem,
+        path=_name(path, root),
+        cwd=first_field(rows, "cwd"),
+        updated_at=max(times) if times else _modified(path),
+        title=title,
+        first_user_message=first,
+        cli_version=last_field(rows, "version"),
+        lineage=Lineage(),
+    )
+
+
+def _head(path: Path, root: Path) -> Iterator[Row]:
+    """Yield rows up to and with the first that a person typed, and a cwd; bounded in bytes."""
+    spoken = placed = False
+    for record in jsonlines.iterate(path, root, [], recover=True):
+        row = row_of(record)
+        yield row
+        spoken = spoken or _typed_by_a_person(row) is not None
+        placed = placed or first_field([row], "cwd") is not None
+        if (spoken and placed) or record.offset > _HEAD:
+            return
+
+
+def _typed_by_a_person(row: Row) -> str | None:
+    if not is_prompt(row) or row.sidechain:
+        return None
+    text = text_of(parts(message_of(row).get("content")))
+    return wordings.typed(text).text if text.strip() else None
+
+
+def _tail(path: Path, root: Path) -> list[Row]:
+    """Return the whole rows in the last bytes of a file."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        file.seek(max(0, size - _TAIL), os.SEEK_SET)
+        lines = file.read().split(b"\n")
+    rows: list[Row] = []
+    for raw in lines if size <= _TAIL else lines[1:]:
+        try:
+            value = jsonlines.parse(raw) if raw.strip() else None
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            rows.append(row_of(Record(value, raw, _name(path, root), 0, 0)))
+    return rows
+
+
+def _name(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix()
+
+
+def _modified(path: Path) -> datetime:
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC)

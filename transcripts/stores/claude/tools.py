@@ -1,0 +1,293 @@
+"""Claude Code's tools as kinds of the model: a call and its result become one message."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from transcripts.model import (
+    AnyMessage,
+    CommandExecution,
+    Content,
+    FileChange,
+    FileEdit,
+    Plan,
+    PlanItem,
+    Question,
+    SearchResult,
+    SubAgent,
+    Text,
+    ToolCall,
+    UserQuestion,
+    WebSearch,
+)
+from transcripts.narration import split_name
+from transcripts.stores.claude.content import parts
+from transcripts.stores.claude.results import (
+    Result,
+    Use,
+    command_outcome,
+    outcome,
+    text_of,
+)
+from transcripts.stores.claude.rows import integer, mapping, sequence, string
+
+SHELLS = frozenset({"Bash", "PowerShell"})
+EDITORS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+AGENTS = frozenset({"Task", "Agent"})
+PLANS = frozenset({"EnterPlanMode", "ExitPlanMode"})
+TASKS = frozenset({"TaskCreate", "TaskUpdate", "TaskList", "TaskGet"})
+
+Checklist = dict[str, PlanItem]
+"""The tasks of a session by id, as the Task tools left them: these record one change each."""
+
+_ItemStatus = Literal["pending", "in_progress", "completed", "unknown"]
+
+
+def read_call(
+    use: Use, result: Result | None, fields: dict[str, Any], checklist: Checklist
+) -> AnyMessage:
+    """Return the message of a call merged with its result.
+
+    ``fields`` are those that every message has; ``checklist`` is brought forward.
+    """
+    fields = fields | {"name": use.name, "arguments": use.input}
+    given = mapping(use.input)
+    name = use.name
+    if name in SHELLS:
+        return _command(use, result, fields, given)
+    if name in EDITORS:
+        changes = _changes(use, result, given)
+        return FileChange(**fields, **outcome(use, result), changes=changes)
+    if name in AGENTS:
+        return _sub_agent(use, result, fields, given)
+    if name == "TodoWrite":
+        items = tuple(_item(todo) for todo in sequence(given.get("todos")))
+        return Plan(**fields, **outcome(use, result), form="checklist", items=items)
+    if name in TASKS:
+        items = _task_items(checklist, name, given, result)
+        return Plan(**fields, **outcome(use, result), form="checklist", items=items)
+    if name in PLANS:
+        return _proposal(use, result, fields, given)
+    if name == "WebSearch":
+        return _web_search(use, result, fields, given)
+    if name == "AskUserQuestion":
+        questions = _questions(result, given)
+        return UserQuestion(**fields, **outcome(use, result), questions=questions)
+    own_name, server = split_name(name)
+    fields |= {"name": own_name, "server": server}
+    return ToolCall(**fields, **outcome(use, result))
+
+
+def _command(
+    use: Use, result: Result | None, fields: dict[str, Any], given: dict[str, Any]
+) -> CommandExecution:
+    command = given.get("command")
+    return CommandExecution(
+        **fields,
+        **command_outcome(use, result),
+        command=command if isinstance(command, str) else "",
+        cwd=string(use.row.value.get("cwd")),
+    )
+
+
+# ------------------------------------------------------------------ files
+
+
+def _changes(use: Use, result: Result | None, given: dict[str, Any]) -> tuple[FileEdit, ...]:
+    details = result.details if result else {}
+    path = string(given.get("file_path")) or string(given.get("notebook_path"))
+    path = path or string(details.get("filePath")) or ""
+    match use.name:
+        case "Write":
+            return (_written(path, result, given),)
+        case "Edit":
+            return (_replaced(path, given),)
+        case "MultiEdit":
+            return tuple(_replaced(path, mapping(edit)) for edit in sequence(given.get("edits")))
+        case _:
+            return (_notebook_cell(path, given, details),)
+
+
+def _written(path: str, result: Result | None, given: dict[str, Any]) -> FileEdit:
+    details = result.details if result else {}
+    before = details.get("originalFile")
+    created = details.get("type") != "update"
+    if result is not None and "type" not in details:
+        created = "has been updated" not in text_of(parts(result.block.get("content")))
+    return FileEdit(
+        path=path,
+        operation="add" if created else "update",
+        before=before if isinstance(before, str) and not created else None,
+        after=_string(given.get("content")),
+        whole=True,
+    )
+
+
+def _replaced(path: str, given: dict[str, Any]) -> FileEdit:
+    before, after = _string(given.get("old_string")), _string(given.get("new_string"))
+    if before == "":
+        return FileEdit(path=path, operation="add", after=after, whole=True)
+    return FileEdit(path=path, operation="update", before=before, after=after)
+
+
+def _notebook_cell(path: str, given: dict[str, Any], details: dict[str, Any]) -> FileEdit:
+    after = None if given.get("edit_mode") == "delete" else _string(given.get("new_source"))
+    return FileEdit(
+        path=path, operation="update", before=_string(details.get("old_source")), after=after
+    )
+
+
+def _string(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+# ------------------------------------------------------------------ agents
+
+
+def _sub_agent(
+    use: Use, result: Result | None, fields: dict[str, Any], given: dict[str, Any]
+) -> SubAgent:
+    details = result.details if result else {}
+    decided = outcome(use, result)
+    background = given.get("run_in_background") is True or details.get("isAsync") is True
+    if decided["status"] == "completed" and details.get("status") == "async_launched":
+        decided["status"] = "unknown"
+        background = True
+    elif "output" in decided:
+        decided["output"] = _report(decided["output"], details)
+    return SubAgent(
+        **fields,
+        **decided,
+        agent_id=string(details.get("agentId")),
+        agent_type=string(given.get("subagent_type")) or string(details.get("agentType")),
+        description=string(given.get("description")),
+        prompt=string(given.get("prompt")),
+        background=background,
+    )
+
+
+def _report(shown: Content, details: dict[str, Any]) -> Content:
+    """Return what the agent reported, without the harness's frame, notes and counts.
+
+    The side record keeps the report's blocks apart; in 2.1 it also counts which of them are
+    the harness's, before and after. Without it, only the id that 2.0 appends is known.
+    """
+    content = details.get("content")
+    if isinstance(content, list) and content:
+        first = integer(details.get("harnessNoteCount")) or 0
+        last = len(content) - (integer(details.get("harnessTailCount")) or 0)
+        return parts(content[first:last])
+    final = shown[-1] if len(shown) > 1 else None
+    if isinstance(final, Text) and final.text.startswith("agentId: "):
+        return shown[:-1]
+    return shown
+
+
+# ------------------------------------------------------------------ plans
+
+
+def _item(todo: Any) -> PlanItem:
+    todo = mapping(todo)
+    return PlanItem(
+        text=_string(todo.get("content")) or _string(todo.get("subject")) or "",
+        status=_item_status(todo.get("status")),
+        id=string(todo.get("id")),
+    )
+
+
+def _item_status(value: Any) -> _ItemStatus:
+    return value if value in ("pending", "in_progress", "completed") else "unknown"
+
+
+def _task_items(
+    checklist: Checklist, name: str, given: dict[str, Any], result: Result | None
+) -> tuple[PlanItem, ...]:
+    """Return the items that a Task tool's call speaks of, and bring the checklist forward.
+
+    An update names its task only by number: its words are those of its creation.
+    """
+    details = result.details if result else {}
+    done = result is not None and not result.is_error
+    match name:
+        case "TaskCreate":
+            identity = string(mapping(details.get("task")).get("id"))
+            if identity is None and done:
+                identity = str(len(checklist) + 1)
+            text = _string(given.get("subject")) or ""
+            created = PlanItem(text=text, status="pending", id=identity)
+            if done and identity:
+                checklist[identity] = created
+            return (created,)
+        case "TaskUpdate":
+            identity = string(given.get("taskId"))
+            known = checklist.get(identity or "")
+            status = given.get("status")
+            updated = PlanItem(
+                text=_string(given.get("subject")) or (known.text if known else ""),
+                status=_item_status(status) if status else (known.status if known else "unknown"),
+                id=identity,
+            )
+            if done and identity and status == "deleted":
+                checklist.pop(identity, None)
+            elif done and identity:
+                checklist[identity] = updated
+            return (updated,)
+        case _:
+            listed = sequence(details.get("tasks")) or [details.get("task")]
+            return tuple(_item(task) for task in listed if isinstance(task, dict))
+
+
+def _proposal(
+    use: Use, result: Result | None, fields: dict[str, Any], given: dict[str, Any]
+) -> Plan:
+    details = result.details if result else {}
+    text = _string(given.get("plan")) or _string(details.get("plan"))
+    return Plan(
+        **fields,
+        **outcome(use, result),
+        form="proposal",
+        content=(Text(text=text),) if text else (),
+    )
+
+
+# ------------------------------------------------------------------ searches and questions
+
+
+def _web_search(
+    use: Use, result: Result | None, fields: dict[str, Any], given: dict[str, Any]
+) -> WebSearch:
+    details = result.details if result else {}
+    hits = [
+        SearchResult(url=string(hit.get("url")), title=string(hit.get("title")))
+        for found in sequence(details.get("results"))
+        for hit in map(mapping, sequence(mapping(found).get("content")))
+        if hit
+    ]
+    return WebSearch(
+        **fields,
+        **outcome(use, result),
+        query=string(given.get("query")) or string(details.get("query")),
+        results=tuple(hits),
+    )
+
+
+def _questions(result: Result | None, given: dict[str, Any]) -> tuple[Question, ...]:
+    answers = mapping(result.details.get("answers")) if result else {}
+    found: list[Question] = []
+    for asked in map(mapping, sequence(given.get("questions"))):
+        text = _string(asked.get("question")) or ""
+        options = [
+            string(mapping(option).get("label")) or (option if isinstance(option, str) else None)
+            for option in sequence(asked.get("options"))
+        ]
+        answer = answers.get(text)
+        if isinstance(answer, list):
+            answer = ", ".join(one for one in answer if isinstance(one, str))
+        found.append(
+            Question(
+                text=text,
+                options=tuple(option for option in options if option),
+                answer=_string(answer),
+            )
+        )
+    return tuple(found)

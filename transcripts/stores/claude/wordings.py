@@ -1,0 +1,131 @@
+"""The CLI's own words in the user's place, told from what a person typed.
+
+Text that starts with ``<`` is not the harness by itself: people paste markup. Only the
+wrappers that the CLI is known to write count, and only where they wrap the whole text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from transcripts.model import Author
+
+_INTERRUPTED = re.compile(r"\[Request interrupted[^\]]*\]")
+_WRAPPED = re.compile(r"<(?P<tag>[a-z][a-z-]*)(?:\s[^<>]*)?>.*</(?P=tag)>", re.DOTALL)
+_COMMAND_TAG = re.compile(
+    r"<command-(?P<field>name|message|args|contents)>(?P<text>.*?)</command-(?P=field)>", re.DOTALL
+)
+_SHELL_INPUT = re.compile(r"<bash-input>(?P<text>.*)</bash-input>", re.DOTALL)
+
+_HARNESS_TAGS = frozenset(
+    {
+        "bash-stderr",
+        "bash-stdout",
+        "local-command-caveat",
+        "local-command-stderr",
+        "local-command-stdout",
+        "system-reminder",
+        "task-notification",
+        "tick",
+        "user-prompt-submit-hook",
+    }
+)
+_AGENT_TAGS = frozenset({"agent-message", "cross-session-message", "teammate-message"})
+
+INTERRUPTED = "[Request interrupted by user]"
+
+REJECTED = (
+    "The user doesn't want to proceed with this tool use.",
+    "The user doesn't want to take this action right now.",
+)
+_DENIED = re.compile(
+    r"Claude requested permissions? to .* haven't granted it yet"
+    r"|Permission to use \S+ (?:with command .* )?(?:has been (?:auto-)?denied|denied by plugin)",
+    re.DOTALL,
+)
+
+_STOCK_REFUSAL = re.compile(
+    r"The user doesn't want to (?:proceed with this tool use|take this action right now)\."
+    r"(?: The tool use was rejected \(eg\. [^()]*\)\.)?"
+    r"(?: STOP what you are doing [^.]*\.)?"
+)
+
+CALL_INTERRUPTED = "[Tool call interrupted: no result was recorded]"
+"""What the writer answers a call that has no result with; read back as unresolved."""
+CODE_NOT_RECORDED = "the exit code was not recorded"
+"""What the writer says in the place of a code of which nobody knows whether it was 0."""
+
+NO_ERROR = "no error"
+"""What the writer says in the place of a code that the CLI did not take for an error."""
+
+_CALL_INTERRUPTED = re.compile(r"\[Tool call interrupted(?:\W|$)")
+
+
+class Typed(NamedTuple):
+    """What a user text really is: its words, whose they are, and which wrapper says so.
+
+    ``author`` is None where the words alone don't tell.
+    """
+
+    text: str
+    author: Author | None = None
+    wrapper: str | None = None
+
+
+def typed(text: str) -> Typed:
+    """Look behind the wrappers of a user text."""
+    bare = text.strip()
+    if _INTERRUPTED.fullmatch(bare):
+        return Typed(text, "harness", "interruption")
+    command = _slash_command(bare)
+    if command is not None:
+        return Typed(command, "human", "slash-command")
+    shell = _SHELL_INPUT.fullmatch(bare)
+    if shell:
+        return Typed(f"! {shell['text']}", "human", "bash-input")
+    wrapped = _WRAPPED.fullmatch(bare)
+    if wrapped and wrapped["tag"] in _HARNESS_TAGS:
+        return Typed(text, "harness", wrapped["tag"])
+    if wrapped and wrapped["tag"] in _AGENT_TAGS:
+        return Typed(text, "agent", wrapped["tag"])
+    return Typed(text)
+
+
+def _slash_command(text: str) -> str | None:
+    """Return a typed slash command as one line, None if the text is more or less than one."""
+    fields = {match["field"]: match["text"].strip() for match in _COMMAND_TAG.finditer(text)}
+    name = fields.get("name")
+    if not name or _COMMAND_TAG.sub("", text).strip():
+        return None
+    return f"{name} {fields['args']}" if fields.get("args") else name
+
+
+def slash_command(text: str) -> str:
+    """Return the wrapper that the CLI records for a typed slash command."""
+    name, _, arguments = text.partition(" ")
+    return (
+        f"<command-message>{name.removeprefix('/')}</command-message>\n"
+        f"<command-name>{name}</command-name>"
+        + (f"\n<command-args>{arguments}</command-args>" if arguments else "")
+    )
+
+
+def shell_input(text: str) -> str:
+    """Return the wrapper that the CLI records for a shell command typed after ``!``."""
+    return f"<bash-input>{text.removeprefix('! ')}</bash-input>"
+
+
+def is_refusal(text: str) -> bool:
+    """Whether a tool's error says that the person or a permission rule refused the call."""
+    return text.startswith(REJECTED) or _DENIED.match(text) is not None
+
+
+def is_stock_refusal(text: str) -> bool:
+    """Whether a refusal is only the CLI's own sentence, without a reason or a rule."""
+    return _STOCK_REFUSAL.fullmatch(text.strip()) is not None
+
+
+def is_interrupted_call(text: str) -> bool:
+    """Whether a result says only that the call's outcome was never recorded."""
+    return _CALL_INTERRUPTED.match(text) is not None
