@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -417,7 +418,7 @@ def _task(rows: Rows, prompt: str, report: str, agent: str | None, **side: objec
 
 def _child(prompt: str, agent: str | None = None) -> Rows:
     child = Rows(numbered_from=900)
-    marks = {"isSidechain": True, **({"agentId": agent} if agent else {})}
+    marks: dict[str, Any] = {"isSidechain": True, **({"agentId": agent} if agent else {})}
     child.user(prompt, **marks)
     child.assistant(calls("toolu_c", "Bash", command="count"), **marks)
     child.result("toolu_c", "12", is_error=False, **marks)

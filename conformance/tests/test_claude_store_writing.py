@@ -74,18 +74,13 @@ def answers(text: str, **fields: Any) -> AgentMessage:
 
 def command(run: str, output: str | None, code: int | None, **fields: Any) -> CommandExecution:
     status = "unresolved" if output is None else "completed" if code == 0 else "failed"
-    return CommandExecution(
-        **{
-            "id": "",
-            "author": "model",
-            "name": "shell",
-            "command": run,
-            "output": None if output is None else (Text(text=output),),
-            "exit_code": code,
-            "status": status,
-        }
-        | fields
-    )
+    given: dict[str, Any] = {
+        "output": None if output is None else (Text(text=output),),
+        "exit_code": code,
+        "status": status,
+        **fields,
+    }
+    return CommandExecution(id="", author="model", name="shell", command=run, **given)
 
 
 def write(home: Path, transcript: Transcript, **options: Any) -> WrittenSession:
@@ -471,7 +466,7 @@ def test_a_compaction_is_one_only_where_it_hides_nothing_live(tmp_path: Path) ->
 
 def essence(message: AnyMessage) -> AnyMessage:
     """Return a message without what names it in one session."""
-    neutral = {"id": "", "follows": None, "turn": None, "caller": None, "sources": ()}
+    neutral: dict[str, Any] = {"id": "", "follows": None, "turn": None, "caller": None, "sources": ()}
     if message.superseded_by is not None:
         neutral["superseded_by"] = Superseded(id=None, why=message.superseded_by.why)
     if not hasattr(message, "arguments"):
