@@ -466,7 +466,10 @@ def test_a_compaction_is_one_only_where_it_hides_nothing_live(tmp_path: Path) ->
 
 def essence(message: AnyMessage) -> AnyMessage:
     """Return a message without what names it in one session."""
-    neutral: dict[str, Any] = {"id": "", "follows": None, "turn": None, "caller": None, "sources": ()}
+    neutral: dict[str, Any] = dict.fromkeys(("follows", "turn", "caller")) | {
+        "id": "",
+        "sources": (),
+    }
     if message.superseded_by is not None:
         neutral["superseded_by"] = Superseded(id=None, why=message.superseded_by.why)
     if not hasattr(message, "arguments"):

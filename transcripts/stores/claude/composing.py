@@ -103,8 +103,13 @@ class Composer:
                 continue
             count = len(self._chain.rows)
             self._write(message)
-            if len(self._chain.rows) > count:
-                self._written(message)
+            added = [
+                row
+                for row in self._chain.rows[count:]
+                if row["uuid"] in self._rows.get(message.id, ())
+            ]
+            if added:
+                self._written(message, added)
         self._close()
 
     def _write(self, message: AnyMessage) -> None:
@@ -126,12 +131,13 @@ class Composer:
             case _:
                 self._narrate(message)
 
-    def _written(self, message: AnyMessage) -> None:
+    def _written(self, message: AnyMessage, rows: Sequence[Mapping[str, Any]]) -> None:
         """Note what a message lost just by crossing."""
-        first = self._chain.rows[self._index_of(message)]
         if message.in_context and message.superseded_by is None:
             self._live.add(message.id)
-        if message.at is not None and stamp(message.at) != first["timestamp"]:
+        spoken = rows[:1] if isinstance(message, CompactBoundary) else rows
+        times = {row["timestamp"] for row in spoken}
+        if message.at is not None and times != {stamp(message.at)}:
             self._lose(message, "time-moved", "times must rise from record to record")
         if message.model is not None and message.model != self._model(message):
             self._lose(message, "model-dropped", f"{message.model} is not what goes on with it")
@@ -139,14 +145,6 @@ class Composer:
             self._lose(message, "usage-dropped", "counts of another provider's tokens")
         if has_lone_surrogate(msgspec.to_builtins(message, enc_hook=str)):
             self._lose(message, "replacement-character", "half a surrogate pair")
-
-    def _index_of(self, message: AnyMessage) -> int:
-        first = self._rows[message.id][0]
-        return next(
-            index
-            for index in range(len(self._chain.rows) - 1, -1, -1)
-            if self._chain.rows[index]["uuid"] == first
-        )
 
     def _lose(self, message: Message, loss: LossId, why: str) -> None:
         self.losses.append(Loss(loss=loss, message=message.id, why=why))
