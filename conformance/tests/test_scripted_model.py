@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import ExitStack
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -33,17 +33,44 @@ WEIGHED = PlayResponse(id="weighed", text="Apples 5, pears 7. ÄPFEL ✓ 🍐")
 PROMPT = "Weigh the fruit."
 
 
-def play(wire: Wire, *responses: PlayResponse) -> Play:
-    turn = PlayTurn(prompt=PROMPT, responses=responses or (WEIGHING, WEIGHED))
-    return Play(wire=wire, model="lab-model-1", threads=(Thread(name=None, turns=(turn,)),))
+SHORT = WireCall(id="call_short_1", name="weigh", arguments={})
+PATCH = WireCall(id="call_patch_1", name="apply_patch", arguments="*** Begin Patch\n…\n")
+SPACED = WireCall(id="call_box_1", name="open", namespace="box", arguments={"lid": "ö"})
+CODING = PlayResponse(id="coding", reasoning="So.", text="Now.", calls=(SHORT, PATCH, SPACED))
+ODD = 'é e\u0301 🧑‍🌾 \u2028 \u0085 \x00 \x1b[31m "quoted" \\ \\u0041 ```\ndata: x\n\n</think>'
+LONG = "".join(f"line {number} ✓\n" for number in range(40_000))
+
+# One process plays all of this: what a request holds says which of it is asked for.
+SCRIPT: dict[str, tuple[PlayResponse, ...]] = {
+    PROMPT: (WEIGHING, WEIGHED),
+    "Code it.": (CODING,),
+    "Be odd.": (PlayResponse(id="odd", text=ODD, reasoning=ODD),),
+    "Be long.": (PlayResponse(id="long", text=LONG),),
+}
+PATHS: dict[Wire, str] = {
+    "anthropic": "/v1/messages?beta=true",
+    "responses": "/v1/responses",
+    "chat": "/v1/chat/completions",
+}
+Models = dict[Wire, ScriptedModel]
 
 
-Serve = Callable[[Play], ScriptedModel]
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Serve:
-    return lambda script: ScriptedModel(script, tmp_path / "log.jsonl")
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Models]:
+    threads = tuple(
+        Thread(name=prompt, turns=(PlayTurn(prompt=prompt, responses=responses),))
+        for prompt, responses in SCRIPT.items()
+    )
+    directory = tmp_path_factory.mktemp("models")
+    with ExitStack() as stack:
+        yield {
+            wire: stack.enter_context(
+                ScriptedModel(
+                    Play(wire=wire, model="lab-model-1", threads=threads), directory / wire
+                )
+            )
+            for wire in PATHS
+        }
 
 
 def user(content: Any) -> Any:
@@ -91,20 +118,20 @@ def ask_chat(model: ScriptedModel, messages: Any) -> Any:
         return stream.get_final_completion()
 
 
-def test_anthropics_client_reads_thoughts_words_and_parallel_calls(serve: Serve) -> None:
-    with serve(play("anthropic")) as model:
-        first = ask_claude(model, [user(PROMPT)])
-        answered = [
-            user(PROMPT),
-            {"role": "assistant", "content": [block.to_dict() for block in first.content]},
-            user(
-                [
-                    {"type": "tool_result", "tool_use_id": OTHER.id, "content": "7"},
-                    {"type": "tool_result", "tool_use_id": CALL.id, "content": "5"},
-                ]
-            ),
-        ]
-        second = ask_claude(model, answered)
+def test_anthropics_client_reads_thoughts_words_and_parallel_calls(models: Models) -> None:
+    model = models["anthropic"]
+    first = ask_claude(model, [user(PROMPT)])
+    answered = [
+        user(PROMPT),
+        {"role": "assistant", "content": [block.to_dict() for block in first.content]},
+        user(
+            [
+                {"type": "tool_result", "tool_use_id": OTHER.id, "content": "7"},
+                {"type": "tool_result", "tool_use_id": CALL.id, "content": "5"},
+            ]
+        ),
+    ]
+    second = ask_claude(model, answered)
     thought, words, call, other = first.content
     assert (thought.type, thought.thinking) == ("thinking", WEIGHING.reasoning)
     assert thought.signature
@@ -120,16 +147,16 @@ def test_anthropics_client_reads_thoughts_words_and_parallel_calls(serve: Serve)
 
 
 def test_openais_client_reads_reasoning_words_and_parallel_calls_from_responses(
-    serve: Serve,
+    models: Models,
 ) -> None:
-    with serve(play("responses")) as model:
-        events, first = ask_responses(model, PROMPT)
-        output = [item.to_dict(exclude_unset=True) for item in first.output]
-        results = [
-            {"type": "function_call_output", "call_id": OTHER.id, "output": "7"},
-            {"type": "function_call_output", "call_id": CALL.id, "output": "5"},
-        ]
-        _, second = ask_responses(model, [user(PROMPT), *output, *results])
+    model = models["responses"]
+    events, first = ask_responses(model, PROMPT)
+    output = [item.to_dict(exclude_unset=True) for item in first.output]
+    results = [
+        {"type": "function_call_output", "call_id": OTHER.id, "output": "7"},
+        {"type": "function_call_output", "call_id": CALL.id, "output": "5"},
+    ]
+    _, second = ask_responses(model, [user(PROMPT), *output, *results])
     thought, words, call, other = first.output
     assert thought.summary[0].text == WEIGHING.reasoning
     assert thought.encrypted_content
@@ -145,17 +172,17 @@ def test_openais_client_reads_reasoning_words_and_parallel_calls_from_responses(
     assert numbers == list(range(len(numbers)))
 
 
-def test_openais_client_reads_words_and_parallel_calls_from_chat(serve: Serve) -> None:
-    with serve(play("chat")) as model:
-        first = ask_chat(model, [user(PROMPT)])
-        message = first.choices[0].message
-        answered = [
-            user(PROMPT),
-            message.to_dict(exclude_unset=True, exclude_none=True),
-            {"role": "tool", "tool_call_id": OTHER.id, "content": "7"},
-            {"role": "tool", "tool_call_id": CALL.id, "content": "5"},
-        ]
-        second = ask_chat(model, answered)
+def test_openais_client_reads_words_and_parallel_calls_from_chat(models: Models) -> None:
+    model = models["chat"]
+    first = ask_chat(model, [user(PROMPT)])
+    message = first.choices[0].message
+    answered = [
+        user(PROMPT),
+        message.to_dict(exclude_unset=True, exclude_none=True),
+        {"role": "tool", "tool_call_id": OTHER.id, "content": "7"},
+        {"role": "tool", "tool_call_id": CALL.id, "content": "5"},
+    ]
+    second = ask_chat(model, answered)
     assert message.content == WEIGHING.text
     assert message.reasoning_content == WEIGHING.reasoning
     for call, scripted in zip(message.tool_calls, (CALL, OTHER), strict=True):
@@ -189,16 +216,6 @@ def events(raw: bytes) -> list[Any]:
     return [data if data == "[DONE]" else json.loads(data) for data in datas]
 
 
-PATHS: dict[Wire, str] = {
-    "anthropic": "/v1/messages?beta=true",
-    "responses": "/v1/responses",
-    "chat": "/v1/chat/completions",
-}
-PATCH = WireCall(id="call_patch_1", name="apply_patch", arguments="*** Begin Patch\n…\n")
-SPACED = WireCall(id="call_box_1", name="open", namespace="box", arguments={"lid": "ö"})
-CODING = PlayResponse(id="coding", reasoning="So.", text="Now.", calls=(CALL, PATCH, SPACED))
-
-
 def asking(wire: Wire, text: str = PROMPT, **more: Any) -> Any:
     field = "input" if wire == "responses" else "messages"
     return {"model": "m", "max_tokens": 9, field: [user(text)], **more}
@@ -213,13 +230,13 @@ def asking(wire: Wire, text: str = PROMPT, **more: Any) -> Any:
     ],
 )
 def test_every_streamed_event_has_the_shape_that_the_vendors_sdk_gives_it(
-    serve: Serve, wire: Wire, type_: str
+    models: Models, wire: Wire, type_: str
 ) -> None:
     module, _, name = type_.partition(":")
     adapter = TypeAdapter(getattr(import_module(module), name))
-    script = play(wire, CODING if wire == "responses" else WEIGHING)
-    with serve(script) as model:
-        status, headers, raw = post(model, PATHS[wire], asking(wire, stream=True))
+    prompt = "Code it." if wire == "responses" else PROMPT
+    model = models[wire]
+    status, headers, raw = post(model, PATHS[wire], asking(wire, prompt, stream=True))
     assert (status, headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
     found = [event for event in events(raw) if event not in ("[DONE]", {"type": "ping"})]
     assert len(found) > 5
@@ -228,9 +245,9 @@ def test_every_streamed_event_has_the_shape_that_the_vendors_sdk_gives_it(
 
 
 @pytest.mark.parametrize("wire", PATHS)
-def test_an_event_is_named_as_its_type_says(serve: Serve, wire: Wire) -> None:
-    with serve(play(wire)) as model:
-        _, _, raw = post(model, PATHS[wire], asking(wire, stream=True))
+def test_an_event_is_named_as_its_type_says(models: Models, wire: Wire) -> None:
+    model = models[wire]
+    _, _, raw = post(model, PATHS[wire], asking(wire, stream=True))
     lines = raw.decode().split("\n")
     names = [line[7:] for line in lines if line.startswith("event: ")]
     assert names == ([] if wire == "chat" else [event["type"] for event in events(raw)])
@@ -246,10 +263,10 @@ def streamed(model: ScriptedModel, wire: Wire) -> Any:
 
 
 @pytest.mark.parametrize("wire", PATHS)
-def test_an_answer_that_is_not_streamed_is_the_same_message(serve: Serve, wire: Wire) -> None:
-    with serve(play(wire)) as model:
-        pieced = streamed(model, wire)
-        _, headers, raw = post(model, PATHS[wire], asking(wire, model=pieced["model"]))
+def test_an_answer_that_is_not_streamed_is_the_same_message(models: Models, wire: Wire) -> None:
+    model = models[wire]
+    pieced = streamed(model, wire)
+    _, headers, raw = post(model, PATHS[wire], asking(wire, model=pieced["model"]))
     whole = json.loads(raw)
     assert headers["content-type"] == "application/json"
     for field in ("id", "model"):
@@ -267,9 +284,9 @@ def test_an_answer_that_is_not_streamed_is_the_same_message(serve: Serve, wire: 
         assert whole_message[field] == pieced_message[field]
 
 
-def test_free_text_is_a_custom_call_and_a_namespace_stands_beside_the_name(serve: Serve) -> None:
-    with serve(play("responses", CODING)) as model:
-        events, response = ask_responses(model, PROMPT)
+def test_free_text_is_a_custom_call_and_a_namespace_stands_beside_the_name(models: Models) -> None:
+    model = models["responses"]
+    events, response = ask_responses(model, "Code it.")
     _, _, call, patch, spaced = response.output
     assert (call.type, patch.type, spaced.type) == (
         "function_call",
@@ -286,78 +303,82 @@ def test_free_text_is_a_custom_call_and_a_namespace_stands_beside_the_name(serve
 
 @pytest.mark.parametrize("wire", PATHS)
 def test_every_answer_is_identified_and_equal_requests_get_equal_bytes(
-    serve: Serve, wire: Wire
+    models: Models, wire: Wire
 ) -> None:
-    with serve(play(wire)) as model:
-        answers = [post(model, PATHS[wire], asking(wire, stream=True)) for _ in range(3)]
-        refused = post(model, PATHS[wire], asking(wire, "Something else."))
+    model = models[wire]
+    answers = [post(model, PATHS[wire], asking(wire, stream=True)) for _ in range(3)]
+    refused = post(model, PATHS[wire], asking(wire, "Something else."))
     for _, headers, raw in answers:
         assert headers["request-id"] == headers["x-request-id"] == "req_weighing"
         assert raw == answers[0][2]
     assert refused[1]["request-id"] == "req_unscripted"
 
 
-def test_texts_that_try_an_encoding_arrive_as_scripted(serve: Serve) -> None:
-    text = 'é e\u0301 🧑‍🌾 \u2028 \u0085 \x00 \x1b[31m "quoted" \\ \\u0041 ```\ndata: x\n\n</think>'
+def test_texts_that_try_an_encoding_arrive_as_scripted(models: Models) -> None:
     asks: dict[Wire, Any] = {
         "anthropic": ask_claude,
         "responses": ask_responses,
         "chat": ask_chat,
     }
     for wire, ask in asks.items():
-        with serve(play(wire, PlayResponse(id="odd", text=text, reasoning=text))) as model:
-            answer = ask(model, [user(PROMPT)])
+        answer = ask(models[wire], [user("Be odd.")])
         if wire == "anthropic":
-            assert [answer.content[0].thinking, answer.content[1].text] == [text, text]
+            assert [answer.content[0].thinking, answer.content[1].text] == [ODD, ODD]
         elif wire == "responses":
-            assert answer[1].output_text == answer[1].output[0].summary[0].text == text
+            assert answer[1].output_text == answer[1].output[0].summary[0].text == ODD
         else:
-            assert answer.choices[0].message.content == text
+            assert answer.choices[0].message.content == ODD
 
 
-def test_a_long_answer_arrives_whole(serve: Serve) -> None:
-    text = "".join(f"line {number} ✓\n" for number in range(40_000))
-    with serve(play("anthropic", PlayResponse(id="long", text=text))) as model:
-        assert ask_claude(model, [user(PROMPT)]).content[0].text == text
+def test_a_long_answer_arrives_whole(models: Models) -> None:
+    model = models["anthropic"]
+    assert ask_claude(model, [user("Be long.")]).content[0].text == LONG
 
 
-def test_tokens_are_counted_and_probes_answered(serve: Serve) -> None:
-    with serve(play("anthropic")) as model:
-        with claude(model) as client:
-            count = client.beta.messages.count_tokens(model="m", messages=[user(PROMPT)])
-            models = list(client.models.list())
-        assert get(model, "/", "HEAD")[0] == get(model, "/api/hello", "HEAD")[0] == 200
-        assert json.loads(get(model, "/anything")[2]) == {}
-        kinds = [exchange.kind for exchange in model.exchanges()]
-        assert model.exchanges()[0].violations == ()
+def test_tokens_are_counted_and_probes_answered(models: Models) -> None:
+    model = models["anthropic"]
+    before = len(model.exchanges())
+    with claude(model) as client:
+        count = client.beta.messages.count_tokens(model="m", messages=[user(PROMPT)])
+        listed = list(client.models.list())
+    assert get(model, "/", "HEAD")[0] == get(model, "/api/hello", "HEAD")[0] == 200
+    assert json.loads(get(model, "/anything")[2]) == {}
+    new = model.exchanges()[before:]
     assert count.input_tokens > 0
-    assert [entry.id for entry in models] == ["lab-model-1"]
-    assert kinds == ["token-count", "probe", "probe", "probe", "probe"]
+    assert [entry.id for entry in listed] == ["lab-model-1"]
+    assert [exchange.kind for exchange in new] == [
+        "token-count",
+        "probe",
+        "probe",
+        "probe",
+        "probe",
+    ]
+    assert new[0].violations == ()
 
 
-def test_copilot_finds_the_model_in_its_own_shape_of_list(serve: Serve) -> None:
-    with serve(play("chat")) as model:
-        [entry] = json.loads(get(model, "/models")[2])["data"]
-        _, _, raw = post(model, "/chat/completions", asking("chat"))
-        with gpt(model) as client:
-            assert [one.id for one in client.models.list()] == ["lab-model-1"]
+def test_copilot_finds_the_model_in_its_own_shape_of_list(models: Models) -> None:
+    model = models["chat"]
+    [entry] = json.loads(get(model, "/models")[2])["data"]
+    _, _, raw = post(model, "/chat/completions", asking("chat"))
+    with gpt(model) as client:
+        assert [one.id for one in client.models.list()] == ["lab-model-1"]
     assert entry["capabilities"]["supports"]["tool_calls"] is True
     assert json.loads(raw)["choices"][0]["message"]["content"] == WEIGHING.text
 
 
-def test_a_websocket_is_declined(serve: Serve) -> None:
-    with serve(play("responses")) as model:
-        request = Request(
-            f"http://127.0.0.1:{model.port}/v1/responses",
-            headers={"upgrade": "websocket", "connection": "upgrade"},
-        )
-        with pytest.raises(HTTPError) as refused:
-            urlopen(request, timeout=20)
-        refused.value.close()
+def test_a_websocket_is_declined(models: Models) -> None:
+    model = models["responses"]
+    request = Request(
+        f"http://127.0.0.1:{model.port}/v1/responses",
+        headers={"upgrade": "websocket", "connection": "upgrade"},
+    )
+    with pytest.raises(HTTPError) as refused:
+        urlopen(request, timeout=20)
+    refused.value.close()
     assert refused.value.code == 426
 
 
-def test_the_log_holds_what_the_model_read_on_every_wire(serve: Serve, tmp_path: Path) -> None:
+def test_the_log_holds_what_the_model_read_on_every_wire(models: Models) -> None:
     png = "iVBORw0KGgo="
     bodies: dict[Wire, Any] = {
         "anthropic": {
@@ -466,9 +487,9 @@ def test_the_log_holds_what_the_model_read_on_every_wire(serve: Serve, tmp_path:
     }
     read: dict[Wire, list[tuple[Any, ...]]] = {}
     for wire, body in bodies.items():
-        with serve(play(wire)) as model:
-            post(model, PATHS[wire], {"model": "m", "max_tokens": 9, **body})
-            history = model.exchanges()[-1].history
+        model = models[wire]
+        post(model, PATHS[wire], {"model": "m", "max_tokens": 9, **body})
+        history = model.exchanges()[-1].history
         read[wire] = [
             (entry.role, entry.type, entry.call_id, entry.name, entry.arguments, entry.text)
             for entry in history
@@ -479,7 +500,6 @@ def test_the_log_holds_what_the_model_read_on_every_wire(serve: Serve, tmp_path:
             digest = hashlib.sha256(base64.b64decode(png)).hexdigest()
             assert image.call_id == "c2"
             assert image.value == {"sha256": digest, "media_type": "image/png"}
-        (tmp_path / "log.jsonl").unlink()
     assert read["anthropic"] == [
         ("system", "text", None, None, None, "Be brief."),
         ("user", "text", None, None, None, PROMPT),

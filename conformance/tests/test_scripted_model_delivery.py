@@ -12,6 +12,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,30 +25,63 @@ from live.model.play import Judging, Play, PlayResponse, PlayTurn, Thread, Wire,
 from live.model.process import ScriptedModel, StillRunning, command
 from live.model.script import Failure
 
-PROMPT = "Weigh the fruit."
 WORDS = "Apples 5, pears 7, plums 11."
 PATHS: dict[Wire, str] = {
     "anthropic": "/v1/messages",
     "responses": "/v1/responses",
     "chat": "/v1/chat/completions",
 }
+SLOW_DOWN = Failure(
+    status=429, type="rate_limit_error", message="Slow down.", headers={"retry-after": "7"}
+)
+LONG_CALL = WireCall(id="c1", name="weigh", arguments={"what": WORDS})
+DELAYS = {"Take long.": 1.4, "Take no time.": 0.0, "Take a while.": 0.7}
+
+# One process plays all of this: what a request holds says which of it is asked for.
+SCRIPT: dict[str, tuple[PlayResponse, ...]] = {
+    "Be fine.": (PlayResponse(id="fine", text=WORDS),),
+    "Be limited.": (
+        PlayResponse(id="limited", failure=SLOW_DOWN),
+        PlayResponse(id="later", text=WORDS),
+    ),
+    "Be cut.": (PlayResponse(id="cut", text=WORDS, cut=True),),
+    "Be cut in a call.": (PlayResponse(id="cut-call", calls=(LONG_CALL,), cut=True),),
+    "Hang.": (PlayResponse(id="hang", text=WORDS, hang=True),),
+    **{
+        prompt: (PlayResponse(id=prompt, text=WORDS, delay=delay),)
+        for prompt, delay in DELAYS.items()
+    },
+}
+
+
+def play(wire: Wire, judging: Judging = "record") -> Play:
+    threads = tuple(
+        Thread(name=prompt, turns=(PlayTurn(prompt=prompt, responses=responses),))
+        for prompt, responses in SCRIPT.items()
+    )
+    return Play(wire=wire, model="m", threads=threads, judging=judging)
+
+
+BROKEN_OFF = -200
 Serve = Callable[..., ScriptedModel]
 
 
-@pytest.fixture
-def serve(tmp_path: Path) -> Serve:
-    def start(wire: Wire, *responses: PlayResponse, judging: Judging = "record") -> ScriptedModel:
-        turns = (PlayTurn(prompt=PROMPT, responses=responses),)
-        threads = (Thread(name=None, turns=turns),)
-        play = Play(wire=wire, model="m", threads=threads, judging=judging)
-        return ScriptedModel(play, tmp_path / "log.jsonl")
+@pytest.fixture(scope="module")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+    """Return a running model for a wire, one process for all tests of it."""
+    with ExitStack() as stack:
 
-    return start
+        @cache
+        def start(wire: Wire, judging: Judging = "record") -> ScriptedModel:
+            log = tmp_path_factory.mktemp("model") / "log.jsonl"
+            return stack.enter_context(ScriptedModel(play(wire, judging), log))
+
+        yield start
 
 
-def asking(wire: Wire, *more: Any, stream: bool = True) -> Any:
+def asking(wire: Wire, prompt: str, *more: Any, stream: bool = True) -> Any:
     field = "input" if wire == "responses" else "messages"
-    messages = [{"role": "user", "content": PROMPT}, *more]
+    messages = [{"role": "user", "content": prompt}, *more]
     return {"model": "m", "max_tokens": 9, field: messages, "stream": stream}
 
 
@@ -74,21 +109,16 @@ def last(model: ScriptedModel) -> Exchange:
 def test_a_scripted_failure_has_its_status_headers_and_words_every_time(
     serve: Serve, wire: Wire
 ) -> None:
-    failure = Failure(
-        status=429, type="rate_limit_error", message="Slow down.", headers={"retry-after": "7"}
-    )
-    later = PlayResponse(id="later", text=WORDS)
-    with serve(wire, PlayResponse(id="limited", failure=failure), later) as model:
-        answers = [post(model, wire, asking(wire)) for _ in range(3)]
-        exchange = last(model)
+    model = serve(wire)
+    answers = [post(model, wire, asking(wire, "Be limited.")) for _ in range(3)]
+    exchange = last(model)
     for status, headers, raw in answers:
         error = json.loads(raw)["error"]
         assert (status, error["type"], error["message"]) == (429, "rate_limit_error", "Slow down.")
         assert headers["retry-after"] == "7"
         assert headers["request-id"] == "req_limited"
-    assert json.loads(answers[0][2]).get("request_id") == (
-        "req_limited" if wire == "anthropic" else None
-    )
+    in_body = json.loads(answers[0][2]).get("request_id")
+    assert in_body == ("req_limited" if wire == "anthropic" else None)
     assert (exchange.kind, exchange.response, exchange.answer.status) == ("turn", "limited", 429)
     assert exchange.answer.error == {"type": "rate_limit_error", "message": "Slow down."}
 
@@ -96,11 +126,12 @@ def test_a_scripted_failure_has_its_status_headers_and_words_every_time(
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize("wire", PATHS)
 def test_a_cut_answer_breaks_off_in_its_middle(serve: Serve, wire: Wire, stream: bool) -> None:
-    with serve(wire, PlayResponse(id="cut", text=WORDS, cut=True)) as model:
-        status, _, raw = post(model, wire, asking(wire, stream=stream))
-        again = post(model, wire, asking(wire, stream=stream))
-        exchange = last(model)
-    assert status == -200
+    model = serve(wire)
+    body = asking(wire, "Be cut.", stream=stream)
+    status, _, raw = post(model, wire, body)
+    again = post(model, wire, body)
+    exchange = last(model)
+    assert status == BROKEN_OFF
     if stream:
         assert WORDS[:10].encode() in raw
         assert WORDS[-10:].encode() not in raw
@@ -113,10 +144,8 @@ def test_a_cut_answer_breaks_off_in_its_middle(serve: Serve, wire: Wire, stream:
 
 @pytest.mark.parametrize("wire", PATHS)
 def test_a_call_can_be_cut_too(serve: Serve, wire: Wire) -> None:
-    call = WireCall(id="c1", name="weigh", arguments={"what": WORDS})
-    with serve(wire, PlayResponse(id="cut", calls=(call,), cut=True)) as model:
-        status, _, raw = post(model, wire, asking(wire))
-    assert status == -200
+    status, _, raw = post(serve(wire), wire, asking(wire, "Be cut in a call."))
+    assert status == BROKEN_OFF
     assert b"weigh" in raw
     assert b"11." not in raw
 
@@ -126,21 +155,20 @@ def test_a_call_can_be_cut_too(serve: Serve, wire: Wire) -> None:
 def test_a_hang_is_in_the_log_when_everything_before_it_has_arrived(
     serve: Serve, wire: Wire, stream: bool
 ) -> None:
-    with serve(wire, PlayResponse(id="hang", text=WORDS, hang=True)) as model:
-        with socket.create_connection(("127.0.0.1", model.port), timeout=20) as connection:
-            body = json.dumps(asking(wire, stream=stream)).encode()
-            head = f"POST {PATHS[wire]} HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n\r\n"
-            connection.sendall(head.encode() + body)
-            for _ in waiting():
-                exchanges = model.exchanges()
-                if exchanges and exchanges[-1].answer.ending == "hanging":
-                    break
-            connection.settimeout(0.2)
-            arrived = everything(connection)
-        # The client is gone; another one is answered as before.
-        with socket.create_connection(("127.0.0.1", model.port), timeout=20):
-            pass
-        assert len(model.exchanges()) == 1
+    model = serve(wire)
+    before = len(model.exchanges())
+    with socket.create_connection(("127.0.0.1", model.port), timeout=20) as connection:
+        body = json.dumps(asking(wire, "Hang.", stream=stream)).encode()
+        head = f"POST {PATHS[wire]} HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n\r\n"
+        connection.sendall(head.encode() + body)
+        for _ in waiting():
+            if any(one.answer.ending == "hanging" for one in model.exchanges()[before:]):
+                break
+        connection.settimeout(0.2)
+        arrived = everything(connection)
+    # The client is gone; another one is answered as before.
+    assert post(model, wire, asking(wire, "Be fine."))[0] == 200
+    assert [one.answer.ending for one in model.exchanges()[before:]] == ["hanging", "whole"]
     assert b"200 OK" in arrived
     if stream:
         assert b"plums 11." in arrived
@@ -167,36 +195,21 @@ def waiting(seconds: float = 15) -> Iterator[None]:
     pytest.fail("it did not happen in time")
 
 
-def test_parallel_answers_finish_in_the_order_that_their_delays_say(tmp_path: Path) -> None:
-    delays = {"one": 1.4, "two": 0.0, "three": 0.7}
-    threads = tuple(
-        Thread(
-            name=name,
-            turns=(
-                PlayTurn(
-                    prompt=f"Prompt {name}.",
-                    responses=(PlayResponse(id=name, text=WORDS, delay=delay),),
-                ),
-            ),
-        )
-        for name, delay in delays.items()
-    )
+def test_parallel_answers_finish_in_the_order_that_their_delays_say(serve: Serve) -> None:
+    model = serve("chat")
+    before = len(model.exchanges())
     finished: list[str] = []
 
-    def ask(name: str) -> None:
-        body = {"model": "m", "messages": [{"role": "user", "content": f"Prompt {name}."}]}
-        assert post(model, "chat", body)[0] == 200
-        finished.append(name)
+    def ask(prompt: str) -> None:
+        assert post(model, "chat", asking("chat", prompt))[0] == 200
+        finished.append(prompt)
 
-    play = Play(wire="chat", model="m", threads=threads)
-    with ScriptedModel(play, tmp_path / "log.jsonl") as model:
-        with ThreadPoolExecutor(3) as pool:
-            for name in delays:
-                pool.submit(ask, name)
-                time.sleep(0.15)
-        exchanges = model.exchanges()
-    assert finished == ["two", "three", "one"]
-    assert [exchange.thread for exchange in exchanges] == ["one", "two", "three"]
+    with ThreadPoolExecutor(len(DELAYS)) as pool:
+        for prompt in DELAYS:
+            pool.submit(ask, prompt)
+            time.sleep(0.15)
+    assert finished == ["Take no time.", "Take a while.", "Take long."]
+    assert [one.thread for one in model.exchanges()[before:]] == list(DELAYS)
 
 
 @pytest.mark.parametrize("judging", ["record", "enforce"])
@@ -217,11 +230,12 @@ def test_a_broken_rule_is_refused_where_rules_are_enforced_and_always_logged(
         "responses": "responses/output-without-call",
         "chat": "chat/result-without-call",
     }
-    with serve(wire, PlayResponse(id="fine", text=WORDS), judging=judging) as model:
-        status, _, raw = post(model, wire, asking(wire, orphans[wire], stream=False))
-        exchange = last(model)
+    model = serve(wire, judging)
+    body = asking(wire, "Be fine.", orphans[wire], stream=False)
+    status, _, raw = post(model, wire, body)
+    exchange = last(model)
     assert [finding.rule for finding in exchange.violations] == [rules[wire]]
-    assert (exchange.kind, exchange.thread, exchange.turn) == ("turn", None, 0)
+    assert (exchange.kind, exchange.thread, exchange.turn) == ("turn", "Be fine.", 0)
     if judging == "record":
         assert (status, exchange.answer.status) == (200, 200)
         assert WORDS.encode() in raw
@@ -233,11 +247,11 @@ def test_a_broken_rule_is_refused_where_rules_are_enforced_and_always_logged(
 
 
 def test_half_a_surrogate_pair_is_refused_where_rules_are_enforced(serve: Serve) -> None:
-    body = asking("chat", {"role": "user", "content": "MARK"})
+    body = asking("chat", "Be fine.", {"role": "user", "content": "MARK"})
     raw = json.dumps(body).encode().replace(b"MARK", b"\\ud83d")
-    with serve("chat", PlayResponse(id="fine", text=WORDS), judging="enforce") as model:
-        status, _, _ = post(model, "chat", raw)
-        exchange = last(model)
+    model = serve("chat", "enforce")
+    status, _, _ = post(model, "chat", raw)
+    exchange = last(model)
     assert status == 400
     assert [finding.rule for finding in exchange.violations] == ["utf-8"]
     assert exchange.history[-1].text == "\ud83d"
@@ -245,11 +259,11 @@ def test_half_a_surrogate_pair_is_refused_where_rules_are_enforced(serve: Serve)
 
 @pytest.mark.parametrize("wire", PATHS)
 def test_what_is_no_json_object_is_refused_in_the_wires_shape(serve: Serve, wire: Wire) -> None:
-    with serve(wire, PlayResponse(id="fine", text=WORDS)) as model:
-        for raw in (b"", b"{", b"[]", b"\xff\xfe"):
-            status, _, answer = post(model, wire, raw)
-            assert (status, last(model).kind) == (400, "unscripted")
-            assert "JSON" in json.loads(answer)["error"]["message"]
+    model = serve(wire)
+    for raw in (b"", b"{", b"[]", b"\xff\xfe"):
+        status, _, answer = post(model, wire, raw)
+        assert (status, last(model).kind) == (400, "unscripted")
+        assert "JSON" in json.loads(answer)["error"]["message"]
 
 
 @pytest.mark.parametrize("wire", PATHS)
@@ -258,18 +272,17 @@ def test_no_odd_body_makes_the_server_itself_fail(serve: Serve, wire: Wire) -> N
     odd += [[{"role": "assistant", "content": [{"type": kind}]}] for kind in ("image", "tool_use")]
     odd += [[{"type": kind, "call_id": [], "output": 5}] for kind in ("function_call_output", [])]
     odd += [[{"role": "tool", "tool_call_id": {}, "tool_calls": [{"function": "x"}, 5]}]]
-    with serve(wire, PlayResponse(id="fine", text=WORDS)) as model:
-        for value in odd:
-            body = {"messages": value, "input": value, "system": value, "tools": value}
-            assert post(model, wire, body)[0] == 400
-        assert {exchange.kind for exchange in model.exchanges()} == {"unscripted"}
-        assert {exchange.answer.status for exchange in model.exchanges()} == {400}
+    model = serve(wire)
+    for value in odd:
+        body = {"messages": value, "input": value, "system": value, "tools": value}
+        assert post(model, wire, body)[0] == 400
+        assert (last(model).kind, last(model).answer.status) == ("unscripted", 400)
 
 
-def test_the_process_is_gone_and_its_port_free_afterwards(serve: Serve) -> None:
-    with serve("chat", PlayResponse(id="hang", text=WORDS, hang=True)) as model:
+def test_the_process_is_gone_and_its_port_free_afterwards(tmp_path: Path) -> None:
+    with ScriptedModel(play("chat"), tmp_path / "log.jsonl") as model:
         connection = http.client.HTTPConnection("127.0.0.1", model.port, timeout=20)
-        connection.request("POST", PATHS["chat"], json.dumps(asking("chat")).encode())
+        connection.request("POST", PATHS["chat"], json.dumps(asking("chat", "Hang.")).encode())
         connection.getresponse().read(5)
         started = time.monotonic()
     assert time.monotonic() - started < 4
@@ -282,9 +295,8 @@ def test_the_process_is_gone_and_its_port_free_afterwards(serve: Serve) -> None:
 
 
 def test_a_process_that_outlives_the_server_is_ended_and_told_of(tmp_path: Path) -> None:
-    play = Play(wire="chat", model="m", threads=())
     prefix = ("sh", "-c", 'sleep 60 & exec "$@"', "sh")
-    model = ScriptedModel(play, tmp_path / "log.jsonl", prefix=prefix)
+    model = ScriptedModel(play("chat"), tmp_path / "log.jsonl", prefix=prefix)
     with pytest.raises(StillRunning), model:
         pass
     for _ in waiting():
@@ -295,25 +307,23 @@ def test_a_process_that_outlives_the_server_is_ended_and_told_of(tmp_path: Path)
 
 
 def test_a_play_that_can_not_be_played_says_why(tmp_path: Path) -> None:
-    same = PlayResponse(id="same", text=WORDS)
-    turn = PlayTurn(prompt=PROMPT, responses=(same, same))
-    bad_usage = PlayTurn(
-        prompt=PROMPT, responses=(PlayResponse(id="a", text="x", usage={"in": 5}),)
-    )
-    for turns, words in (((turn,), "share response same"), ((bad_usage,), "unknown field `in`")):
-        play = Play(wire="chat", model="m", threads=(Thread(name=None, turns=turns),))
-        with pytest.raises(RuntimeError, match=words), ScriptedModel(play, tmp_path / "log"):
+    fine = PlayResponse(id="fine", text=WORDS)
+    odd = PlayResponse(id="odd", text=WORDS, usage={"in": 5})
+    for responses, words in (((fine, fine), "share response fine"), ((odd,), "unknown field `in`")):
+        turns = (PlayTurn(prompt="Be fine.", responses=responses),)
+        bad = Play(wire="chat", model="m", threads=(Thread(name=None, turns=turns),))
+        with pytest.raises(RuntimeError, match=words), ScriptedModel(bad, tmp_path / "log"):
             pass
 
 
 def test_the_server_starts_by_its_arguments_alone_and_ends_at_sigterm(tmp_path: Path) -> None:
-    play = tmp_path / "play.json"
-    play.write_bytes(msgspec.json.encode(Play(wire="chat", model="m", threads=())))
+    path = tmp_path / "play.json"
+    path.write_bytes(msgspec.json.encode(play("chat")))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     process = subprocess.Popen(
         [
-            *(sys.executable, "-m", "live.model.server", "--play", str(play)),
+            *(sys.executable, "-m", "live.model.server", "--play", str(path)),
             *("--log", str(tmp_path / "log.jsonl"), "--port", str(port)),
         ],
         stdout=subprocess.PIPE,
