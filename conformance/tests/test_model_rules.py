@@ -152,6 +152,8 @@ UNKNOWN: list[tuple[Wire, dict[str, Any], str]] = [
     ("anthropic", {"messages.3.content.1.mood": "calm"}, "messages.3.content.1"),
     ("responses", {"input.+": {"type": "dream"}}, "input[8]"),
     ("responses", {"input.4.mood": "calm"}, "input[4]"),
+    ("responses", {"input.1.mood": "calm"}, "input[1]"),
+    ("responses", {"input.2.content": None}, "input[2].content"),
     ("responses", {"input.2.status": "dreaming"}, "input[2].status"),
     ("responses", {"previous_response_id": "resp_1"}, "input"),
     ("chat", {"messages.4.reasoning_content": "Hm."}, "messages[4]"),

@@ -38,6 +38,7 @@ PATCH = WireCall(id="call_patch_1", name="apply_patch", arguments="*** Begin Pat
 SPACED = WireCall(id="call_box_1", name="open", namespace="box", arguments={"lid": "ö"})
 CODING = PlayResponse(id="coding", reasoning="So.", text="Now.", calls=(SHORT, PATCH, SPACED))
 ODD = 'é e\u0301 🧑‍🌾 \u2028 \u0085 \x00 \x1b[31m "quoted" \\ \\u0041 ```\ndata: x\n\n</think>'
+TORN = "half \ud83d"
 LONG = "".join(f"line {number} ✓\n" for number in range(40_000))
 
 # One process plays all of this: what a request holds says which of it is asked for.
@@ -45,6 +46,7 @@ SCRIPT: dict[str, tuple[PlayResponse, ...]] = {
     PROMPT: (WEIGHING, WEIGHED),
     "Code it.": (CODING,),
     "Be odd.": (PlayResponse(id="odd", text=ODD, reasoning=ODD),),
+    "Be torn.": (PlayResponse(id="torn", text=TORN),),
     "Be long.": (PlayResponse(id="long", text=LONG),),
 }
 PATHS: dict[Wire, str] = {
@@ -328,6 +330,13 @@ def test_texts_that_try_an_encoding_arrive_as_scripted(models: Models) -> None:
             assert answer[1].output_text == answer[1].output[0].summary[0].text == ODD
         else:
             assert answer.choices[0].message.content == ODD
+
+
+@pytest.mark.parametrize("wire", PATHS)
+def test_half_a_surrogate_pair_can_be_scripted(models: Models, wire: Wire) -> None:
+    _, _, raw = post(models[wire], PATHS[wire], asking(wire, "Be torn."))
+    assert TORN in json.dumps(json.loads(raw), ensure_ascii=False)
+    assert models[wire].exchanges()[-1].answer.text == TORN
 
 
 def test_a_long_answer_arrives_whole(models: Models) -> None:

@@ -312,8 +312,12 @@ def test_a_play_that_can_not_be_played_says_why(tmp_path: Path) -> None:
     for responses, words in (((fine, fine), "share response fine"), ((odd,), "unknown field `in`")):
         turns = (PlayTurn(prompt="Be fine.", responses=responses),)
         bad = Play(wire="chat", model="m", threads=(Thread(name=None, turns=turns),))
-        with pytest.raises(RuntimeError, match=words), ScriptedModel(bad, tmp_path / "log"):
+        with (
+            pytest.raises(RuntimeError, match=words) as said,
+            ScriptedModel(bad, tmp_path / "log"),
+        ):
             pass
+        assert "Traceback" not in str(said.value)
 
 
 def test_the_server_starts_by_its_arguments_alone_and_ends_at_sigterm(tmp_path: Path) -> None:

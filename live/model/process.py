@@ -58,7 +58,7 @@ class ScriptedModel:
         """Start the server and wait until it listens."""
         self._directory = tempfile.TemporaryDirectory(prefix="scripted-model-")
         path = Path(self._directory.name) / "play.json"
-        path.write_bytes(msgspec.json.encode(self._play))
+        path.write_text(json.dumps(msgspec.to_builtins(self._play)), encoding="ascii")
         errors = (Path(self._directory.name) / "stderr").open("w+")
         try:
             self._process = subprocess.Popen(

@@ -271,7 +271,7 @@ def _asked(request: Request, wire: Wire, body: Any, history: Sequence[Entry]) ->
 
 def load(path: Path) -> Play:
     """Load a play; msgspec.ValidationError says what is wrong with one that can't be played."""
-    play = msgspec.json.decode(path.read_bytes(), type=Play)
+    play = msgspec.convert(json.loads(path.read_bytes()), Play)
     names: set[str] = set()
     for thread in play.threads:
         for response in itertools.chain.from_iterable(turn.responses for turn in thread.turns):
@@ -295,7 +295,7 @@ def main() -> None:
     options = parser.parse_args()
     try:
         play = load(options.play)
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, ValueError) as error:
         sys.exit(f"{options.play}: {error}")
     options.log.touch()
     listener = socket.create_server(("127.0.0.1", options.port))

@@ -40,17 +40,23 @@ def judge(family: Family, value: Any, at: str) -> tuple[list[Finding], list[Find
     if not isinstance(tag, str) or tag not in _types(family):
         words = f"{tag!r} is a {_TAG[family]} that {name} does not know"
         return [], [found(f"{family}/shape", at, words)]
-    type_ = _types(family)[tag]
-    unknown = sorted(set(value) - set(type_.__annotations__))
-    unjudged = [
-        found(f"{family}/shape", at, f"{field!r} is a field of {tag} that {name} does not know")
-        for field in unknown
-    ]
+    [type_, *_] = _types(family)[tag]
+    unjudged = unknown_fields(family, tag, value, at)
     violations: list[Finding] = []
     for field, reasons, doubtful in _faults(type_, value):
         finding = found(f"{family}/shape", f"{at}.{field}", reasons)
         (unjudged if doubtful else violations).append(finding)
     return violations, unjudged
+
+
+def unknown_fields(family: Family, tag: str, value: Any, at: str) -> list[Finding]:
+    """List what none of the types of one word has a field for."""
+    known = {field for type_ in _types(family)[tag] for field in type_.__annotations__}
+    name = f"{_SDK[family]} {version(_SDK[family])}"
+    return [
+        found(f"{family}/shape", at, f"{field!r} is a field of {tag} that {name} does not know")
+        for field in sorted(set(value) - known)
+    ]
 
 
 def _faults(type_: Any, value: Any) -> Iterator[tuple[str, str, bool]]:
@@ -82,14 +88,14 @@ def _adapter(type_: Any) -> Any:
 
 
 @cache
-def _types(family: Family) -> dict[str, Any]:
-    """Return the types of a family by the word that tells them apart."""
-    types: dict[str, Any] = {}
+def _types(family: Family) -> dict[str, list[Any]]:
+    """Return the types of a family by the word that tells them apart; messages have several."""
+    types: dict[str, list[Any]] = {}
     for type_ in get_args(_UNIONS[family]()):
         tag = str(getattr(type_, "__annotations__", {}).get(_TAG[family], ""))
         match = re.search(r"Literal\[['\"](\w+)['\"]\]", tag)
         if match is not None:
-            types.setdefault(match.group(1), type_)
+            types.setdefault(match.group(1), []).append(type_)
     return types
 
 
