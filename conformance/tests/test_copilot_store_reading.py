@@ -326,7 +326,7 @@ def test_a_call_that_the_person_cut_off_is_cancelled(tmp_path: Path) -> None:
     events.add("abort", reason="user_abort")
     command, abort = read(events, tmp_path).messages
     assert command.status == "cancelled"
-    assert (type(abort), abort.record, abort.author) == (Other, "abort", "human")
+    assert (type(abort), abort.record, abort.author) == (Other, "abort", "harness")
 
 
 def test_a_call_of_an_mcp_server_is_named_apart_from_it(tmp_path: Path) -> None:

@@ -502,14 +502,13 @@ class _Reading:
         if event.id is not None:
             self._notified.add(event.id)
         kind = _string(_object(event.data, "kind"), "type")
-        provenance = "system.notification" + (f":{kind}" if kind else "")
         common = self._common(event, event.own_id, external=event.id, author="harness")
         self._queue.append(
             UserMessage(
                 **common,
                 content=(Text(text=text),),
                 delivery="programmatic",
-                provenance=provenance,
+                provenance=_detailed(event.type, kind),
             )
         )
         return True
@@ -784,7 +783,7 @@ class _Reading:
                 reason=_string(asked, "intention"),
                 decision=decision,
                 decided_by=_string(decided, "decisionSource"),
-                provenance=result or None,
+                provenance=_detailed(event.type, result),
             )
         )
         return True
@@ -802,7 +801,7 @@ class _Reading:
                 pre_tokens=_integer(data, "preCompactionTokens"),
                 post_tokens=_integer(data, "postCompactionTokens"),
                 summary=(Text(text=data["summaryContent"]),),
-                provenance=trigger,
+                provenance=_detailed(event.type, trigger),
             )
         )
         return True
@@ -815,6 +814,7 @@ class _Reading:
                 **common,
                 status="failed",
                 in_context=False,
+                provenance=event.type,
                 text=_string(data, "message") or "",
                 failure=_string(data, "errorType"),
                 status_code=_integer(data, "statusCode"),
@@ -824,17 +824,16 @@ class _Reading:
         return True
 
     def _other(self, event: _Event) -> bool:
-        author: Author = "harness"
-        status: Status = "completed"
-        in_context = True
-        if event.type == "abort":
-            author, status, in_context = "human", "cancelled", False
-        common = self._common(event, event.own_id, external=event.id, author=author)
+        # SIGTERM is recorded as an abort by the person, too: nobody in particular did it.
+        aborted = event.type == "abort"
+        status: Status = "cancelled" if aborted else "completed"
+        common = self._common(event, event.own_id, external=event.id, author="harness")
         self._queue.append(
             Other(
                 **common,
                 status=status,
-                in_context=in_context,
+                in_context=not aborted,
+                provenance=event.type,
                 record=event.type,
                 value=dict(event.data),
             )
@@ -905,6 +904,11 @@ def _thought_block(block: Mapping[str, Any], provider: str | None) -> Iterator[P
                 yield Opaque(form="encrypted", data=sealed, provider=provider)
         case _:
             yield Structured(value=dict(block))
+
+
+def _detailed(record: str, detail: str | None) -> str:
+    """Return which record a message came from, with the word that the record has for it."""
+    return f"{record}:{detail}" if detail else record
 
 
 def _failure(error: Any) -> tuple[str, str | None]:

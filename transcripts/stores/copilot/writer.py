@@ -333,11 +333,11 @@ class _Writing:
 
     def _user(self, message: UserMessage) -> None:
         self._flush(message.agent)
-        notified = (message.provenance or "").removeprefix("system.notification")
+        notified = (message.provenance or "").startswith("system.notification")
         self._interaction[message.agent] = self._uuid("interaction", message.id)
         self._turns[message.agent] = 0
-        if self.native and message.provenance and notified != message.provenance:
-            kind = {"type": notified.removeprefix(":") or "unclassified"}
+        if self.native and notified:
+            kind = {"type": _detail(message) or "unclassified"}
             text = content_text(message.content)
             self._emit("system.notification", {"content": text, "kind": kind}, message)
             return
@@ -451,6 +451,9 @@ class _Writing:
 
     def _write_answer(self, answer: _Answer) -> None:
         first = answer.members[0]
+        for member in answer.members[1:]:
+            if member.at and first.at and _stamp(member.at) != _stamp(first.at):
+                self._lose("time-moved", member, "all of an answer is recorded at one time")
         turn = str(self._turns.get(answer.agent, 0))
         self._turns[answer.agent] = int(turn) + 1
         interaction = self._interaction.setdefault(
@@ -734,8 +737,8 @@ class _Writing:
         }
         if message.preserved:
             data["compactionAttemptId"] = self._uuid("compaction", message.id)
-        if message.provenance:
-            data["trigger"] = message.provenance
+        if trigger := _detail(message):
+            data["trigger"] = trigger
         for name, count in (
             ("preCompactionTokens", message.pre_tokens),
             ("postCompactionTokens", message.post_tokens),
@@ -760,7 +763,7 @@ class _Writing:
         )
         if message.status == "unresolved":
             return
-        kind = message.provenance or ("approved" if message.decision == "allowed" else "denied")
+        kind = _detail(message) or ("approved" if message.decision == "allowed" else "denied")
         data: dict[str, Any] = {"requestId": request_id, "result": {"kind": kind}}
         if isinstance(asked.get("toolCallId"), str):
             data["toolCallId"] = asked["toolCallId"]
@@ -987,6 +990,11 @@ def _preserved_from(transcript: Transcript) -> dict[str, str]:
 def _ended(call: Call) -> datetime:
     """Return when a call ended, for the order of results; without a time it is the last."""
     return call.ended_at or datetime.max.replace(tzinfo=UTC)
+
+
+def _detail(message: Message) -> str:
+    """Return the word that this store's record had for a message, as the reader keeps it."""
+    return (message.provenance or "").partition(":")[2]
 
 
 def _has(content: Sequence[Any], kind: type) -> bool:
