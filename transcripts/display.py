@@ -64,7 +64,7 @@ def conversation(transcript: Transcript, messages: Sequence[AnyMessage]) -> None
 
 def written(session: WrittenSession, resume: Sequence[str], damage: Sequence[Damage]) -> None:
     """Print where a converted session went, what it lost and how to go on."""
-    console = Console()
+    console = Console(soft_wrap=True)
     console.print(Text(f"wrote {session.path}"))
     counts: dict[str, int] = {}
     for loss in session.losses:

@@ -143,7 +143,7 @@ class Composer:
             self._lose(message, "model-dropped", f"{message.model} is not what goes on with it")
         if message.usage is not None and not self._settings.own:
             self._lose(message, "usage-dropped", "counts of another provider's tokens")
-        if _has_half_a_pair(message):
+        if has_lone_surrogate(msgspec.to_builtins(message, enc_hook=str)):
             self._lose(message, "replacement-character", "half a surrogate pair")
 
     def _lose(self, message: Message, loss: LossId, why: str) -> None:
@@ -365,14 +365,6 @@ class Composer:
                 return
         orphan = other.record == "tool_result"
         self._narrate(other, "orphan-result-narrated" if orphan else "narrated")
-
-
-def _has_half_a_pair(message: Message) -> bool:
-    try:
-        msgspec.json.encode(message)
-    except (UnicodeEncodeError, OverflowError, RecursionError):
-        return has_lone_surrogate(msgspec.to_builtins(message, enc_hook=str))
-    return False
 
 
 def _plain(content: list[dict[str, Any]]) -> Any:

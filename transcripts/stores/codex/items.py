@@ -221,7 +221,7 @@ def tool_end(call: Call, call_id: str) -> Payload:
         "tool": call.name,
         "arguments": call.arguments,
         "content_items": parts(call.output or (), "inputText"),
-        "success": False,
+        "success": call.error is None,
         "error": call.error,
         "duration": _duration(call),
     }

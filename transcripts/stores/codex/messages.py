@@ -26,6 +26,7 @@ from transcripts.model import (
     Delivery,
     Error,
     FileChange,
+    FileEdit,
     Inherited,
     Opaque,
     Other,
@@ -317,8 +318,6 @@ class _Call:
             self._common["duration_ms"] = self._evidence.duration_ms
             if draft.ended_at is None:
                 self._common["ended_at"] = self._evidence.at
-        if draft.namespace is not None and tools.server_of(draft.namespace) is None:
-            self._common["provenance"] = draft.namespace
         if draft.caller is not None:
             self._common |= {
                 "caller": draft.caller.id,
@@ -367,9 +366,6 @@ class _Call:
         if not self._has_output and content is None:
             return {"status": self._without_result()}
         bare = self._text
-        evidence = self._evidence
-        if evidence is not None and evidence.error is not None:
-            return {"status": evidence.status, "error": evidence.error}
         failed = tools.failure(bare) if bare is not None else None
         if failed is not None:
             return {"status": failed, "error": bare}
@@ -482,12 +478,13 @@ class _Call:
         if patch is None and draft.has_call:
             asked = draft.arguments
             patch = asked if isinstance(asked, str) else text(mapping(asked).get("input"))
-        asked_edits = patches.parse(patch) if patch else []
+        asked_edits = patches.parse(patch, workdir or draft.cwd) if patch else []
         done = patches.recorded(evidence.changes) if evidence is not None else []
+        changes = patches.merge(asked_edits, done) if asked_edits else tuple(done)
         fields: dict[str, Any] = {
             "name": draft.name or tools.PATCH,
             "arguments": draft.arguments if draft.has_call else None,
-            "changes": patches.merge(asked_edits, done, workdir or draft.cwd),
+            "changes": tuple(_with_directory(edit, draft.cwd) for edit in changes),
         }
         result = None if self._text is None else tools.patch_result(self._text)
         if result is not None:
@@ -647,6 +644,11 @@ def _unhappy(evidence: Evidence | None) -> Status | None:
 
 def _extent(body: str | None) -> Literal["full", "truncated"]:
     return "truncated" if body is not None and tools.is_truncated(body) else "full"
+
+
+def _with_directory(edit: FileEdit, cwd: str | None) -> FileEdit:
+    path = patches.resolve(edit.path, cwd)
+    return edit if path == edit.path else patches.at_path(edit, path)
 
 
 def _blocks(body: str) -> Content:

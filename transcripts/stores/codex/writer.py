@@ -125,8 +125,6 @@ class _Rollout:
         self._turn_open: str | None = None
         self._last_answer: str | None = None
         self._tokens: dict[str, int] = {}
-        self._model: str | None = None
-        self._one_model = False
         self._messages = self._chosen()
         times = [message.at for message in self._messages if message.at is not None]
         started = transcript.created_at if own else None
@@ -136,9 +134,7 @@ class _Rollout:
 
     def write(self, *, model: str | None, cli_version: str, foreign_model: str | None) -> None:
         """Make all lines."""
-        self._one_model = model is not None and model != self._transcript.model
-        first = next((one.model for one in self._messages if one.model is not None), None)
-        self._open(model if self._one_model or first is None else first, cli_version)
+        self._open(model, cli_version)
         said = len(self.lines)
         for _, group in groupby(self._messages, key=_answer_of):
             self._say_together(list(group))
@@ -180,9 +176,7 @@ class _Rollout:
         if isinstance(message, UserMessage) and message.author == "harness":
             self._lose("harness-dropped", message, "Codex gives its model a context of its own")
             return False
-        if not message.in_context and isinstance(
-            message, Call | UserMessage | AgentMessage | Reasoning
-        ):
+        if not message.in_context:
             loss: LossId = "thread-flattened" if message.caller else "superseded-dropped"
             self._lose(loss, message, "the model never saw it")
             return False
@@ -209,11 +203,7 @@ class _Rollout:
             name = {"thread_id": self._session_id, "thread_name": self._transcript.title}
             self._event({"type": "thread_name_updated", **name})
         if model is not None:
-            self._run_by(model)
-
-    def _run_by(self, model: str) -> None:
-        self._model = model
-        self._line("turn_context", _turn_context(self._cwd, model, self._turn_open))
+            self._line("turn_context", _turn_context(self._cwd, model))
 
     def _sealed_by(self) -> str | None:
         """Return the provider to which Codex's own sealed thoughts bind the session."""
@@ -256,8 +246,6 @@ class _Rollout:
                 self._lose("replacement-character", message, "half a surrogate pair")
             self._turn(message)
             self._at(message.at, message)
-            if self._own and not self._one_model and message.model not in (None, self._model):
-                self._run_by(message.model or "")
             if isinstance(message, Call):
                 closings.append((message, self._call(message)))
             else:
@@ -508,7 +496,6 @@ class _Rollout:
         self._begin(call, message)
         self._lose_parts(message, message.output)
         lines: list[tuple[str, Payload]] = []
-        self._lose_directory(message)
         if message.exit_code_source == "field" or message.error is not None or message.stderr:
             lines.append(("event_msg", items.command_end(message, call_id, self._cwd)))
         if message.error is not None:
@@ -517,13 +504,6 @@ class _Rollout:
             return lines + self._closed(call, message, None)
         shown = items.command_frame(message) + content_text(message.output)
         return lines + self._closed(call, message, shown)
-
-    def _lose_directory(self, message: CommandExecution) -> None:
-        if self._own and message.exit_code_source != "field" and message.arguments is not None:
-            _, workdir = tools.asked_command(message.name, message.arguments)
-            left = patches.resolve(workdir, self._cwd) if workdir else self._cwd
-            if message.cwd not in (None, left):
-                self._lose("cwd-dropped", message, "the session moves to another directory")
 
     def _recorded_call(self, message: Call, call_id: str) -> Payload:
         """Return a call of Codex's own just as it was recorded."""
@@ -570,10 +550,7 @@ class _Rollout:
         if message.arguments is None and message.output is not None and not message.server:
             if self._own and message.external_id is None and message.name:
                 result = self._plain_result(message)
-                orphan: Payload = {"type": "function_call_output", "name": message.name}
-                if message.provenance is not None:
-                    orphan["namespace"] = message.provenance
-                orphan["output"] = result
+                orphan = {"type": "function_call_output", "name": message.name, "output": result}
                 return [("response_item", orphan)]
             if not message.name:
                 words = f"(a result whose call is not recorded) {content_text(message.output)}"
@@ -588,30 +565,18 @@ class _Rollout:
             return self._tool_search(message, call_id)
         if self._own and message.name == tools.SCRIPT and isinstance(message.arguments, str):
             return self._script(message, call_id)
-        own = self._own_namespace(message)
-        namespace = tools.namespace_of(message.server) if message.server else own
+        namespace = tools.namespace_of(message.server) if message.server else None
         call = items.function_call(message.name, message.arguments, call_id, namespace)
         self._begin(call, message)
         result = self._plain_result(message)
         lines: list[tuple[str, Payload]] = []
         if message.server and result is not None:
             lines.append(("event_msg", items.mcp_end(message, call_id)))
-        elif message.error is not None:
-            lines += self._failed_tool(message, call_id)
+        elif message.error is not None and tools.failure(message.error) != message.status:
+            lines.append(("event_msg", items.tool_end(message, call_id)))
         if not message.server:
             self._lose_parts(message, message.output)
         return lines + self._closed(call, message, result)
-
-    def _own_namespace(self, message: Call) -> str | None:
-        """Return the namespace of a tool of Codex's own, as it was recorded."""
-        return message.provenance if self._own else None
-
-    @staticmethod
-    def _failed_tool(message: Call, call_id: str) -> list[tuple[str, Payload]]:
-        """Return the event that says that a call failed, where its words are not Codex's own."""
-        if message.error is None or tools.failure(message.error) == message.status:
-            return []
-        return [("event_msg", items.tool_end(message, call_id))]
 
     def _is_inner(self, message: Call) -> bool:
         """Whether a script of code mode made the call, so that only an event records it."""
@@ -653,8 +618,7 @@ class _Rollout:
         call_id = self._call_id(message)
         call = items.function_call(message.name, message.arguments, call_id)
         self._begin(call, message)
-        failed = self._failed_tool(message, call_id)
-        return failed + self._closed(call, message, self._plain_result(message))
+        return self._closed(call, message, self._plain_result(message))
 
     def _question(self, message: UserQuestion) -> list[tuple[str, Payload]]:
         if self._own and message.arguments is not None:
@@ -679,8 +643,7 @@ class _Rollout:
         call = items.function_call(tools.QUESTION, {"questions": asked}, self._call_id(message))
         self._begin(call, message)
         if message.error is not None:
-            failed = self._failed_tool(message, call["call_id"])
-            return failed + self._closed(call, message, message.error)
+            return self._closed(call, message, message.error)
         return self._closed(call, message, json_text({"answers": answers}) if answers else None)
 
     def _sub_agent(self, message: SubAgent) -> list[tuple[str, Payload]]:
@@ -693,12 +656,10 @@ class _Rollout:
                 "agent_type": message.agent_type,
             }
             arguments = {name: value for name, value in asked.items() if value is not None}
-        call = items.function_call(tools.SPAWN, arguments, call_id, self._own_namespace(message))
+        call = items.function_call(tools.SPAWN, arguments, call_id)
         self._begin(call, message)
         lines: list[tuple[str, Payload]] = []
-        if message.error is not None:
-            lines += self._failed_tool(message, call_id)
-        elif message.agent_id is not None:
+        if message.agent_id is not None:
             spawned = items.agent_spawned(
                 message.agent_id, message.prompt, call_id, self._session_id
             )
@@ -749,9 +710,8 @@ def _stamp(time: datetime) -> str:
     )
 
 
-def _turn_context(cwd: str, model: str, turn: str | None) -> Payload:
+def _turn_context(cwd: str, model: str) -> Payload:
     return {
-        **({"turn_id": turn} if turn else {}),
         "cwd": cwd,
         "approval_policy": "on-request",
         "sandbox_policy": {"type": "read-only"},
