@@ -10,7 +10,7 @@ import pytest
 
 from live.model.play import Wire
 from live.model.rules import RULES, Unreadable, judge, parse
-from live.model.wires.base import SIGNATURE
+from live.model.wires.base import ENCRYPTED, SIGNATURE
 
 USE = {"type": "tool_use", "id": "toolu_1", "name": "weigh", "input": {}}
 RESULT = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "5"}
@@ -40,10 +40,11 @@ SCRIPT = {"type": "custom_tool_call", "call_id": "c2", "name": "patch", "input":
 SAID = {"type": "output_text", "text": "Weighing."}
 RESPONSES: Any = {
     "model": "m",
+    "store": False,
     "input": [
         {"type": "message", "role": "developer", "content": "Be brief."},
         {"role": "user", "content": [{"type": "input_text", "text": "Weigh it."}]},
-        {"type": "reasoning", "summary": [], "encrypted_content": "eA=="},
+        {"type": "reasoning", "summary": [], "encrypted_content": ENCRYPTED},
         {"type": "message", "role": "assistant", "content": [SAID]},
         CALL,
         SCRIPT,
@@ -123,6 +124,9 @@ BROKEN: list[tuple[str, dict[str, Any]]] = [
     ("responses/id-length", {"input.4.id": "fc_" + 64 * "x"}),
     ("responses/id-length", {"input.4.call_id": 65 * "x", "input.7.call_id": 65 * "x"}),
     ("responses/tool-name", {"input.4.name": "weigh it"}),
+    ("responses/encrypted-content", {"input.2.encrypted_content": "Zm9yZWlnbg=="}),
+    ("responses/stored-item", {"input.2.id": "rs_1", "input.2.encrypted_content": REMOVED}),
+    ("responses/stored-item", {"input.+": {"type": "item_reference", "id": "msg_1"}}),
     ("responses/trigger-last", {"input.0": {"type": "compaction_trigger"}}),
     ("responses/shape", {"input.4.arguments": {}}),
     ("responses/shape", {"input.3.content.0.text": None}),
@@ -155,6 +159,11 @@ UNKNOWN: list[tuple[Wire, dict[str, Any], str]] = [
     ("responses", {"input.1.mood": "calm"}, "input[1]"),
     ("responses", {"input.2.content": None}, "input[2].content"),
     ("responses", {"input.2.status": "dreaming"}, "input[2].status"),
+    (
+        "responses",
+        {"input.0": {"type": "reasoning", "summary": [], "id": "rs_1"}, "store": True},
+        "input[0]",
+    ),
     ("responses", {"previous_response_id": "resp_1"}, "input"),
     ("chat", {"messages.4.reasoning_content": "Hm."}, "messages[4]"),
 ]

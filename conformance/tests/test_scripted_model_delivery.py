@@ -308,16 +308,29 @@ def test_a_process_that_outlives_the_server_is_ended_and_told_of(tmp_path: Path)
 
 def test_a_play_that_can_not_be_played_says_why(tmp_path: Path) -> None:
     fine = PlayResponse(id="fine", text=WORDS)
+    other = PlayResponse(id="other", text=WORDS)
     odd = PlayResponse(id="odd", text=WORDS, usage={"in": 5})
-    for responses, words in (((fine, fine), "share response fine"), ((odd,), "unknown field `in`")):
-        turns = (PlayTurn(prompt="Be fine.", responses=responses),)
-        bad = Play(wire="chat", model="m", threads=(Thread(name=None, turns=turns),))
+    wrong = [
+        ("share response fine", thread("main", "Be fine.", fine, fine)),
+        ("unknown field `in`", thread("main", "Be fine.", odd)),
+        ("a prompt is empty", thread("main", " ", fine)),
+        (
+            "share the prompt 'Be fine.'",
+            thread("main", "Be fine.", fine) + thread("child", "Be fine.", other),
+        ),
+    ]
+    for words, threads in wrong:
+        bad = Play(wire="chat", model="m", threads=threads)
         with (
             pytest.raises(RuntimeError, match=words) as said,
             ScriptedModel(bad, tmp_path / "log"),
         ):
             pass
         assert "Traceback" not in str(said.value)
+
+
+def thread(name: str, prompt: str, *responses: PlayResponse) -> tuple[Thread, ...]:
+    return (Thread(name=name, turns=(PlayTurn(prompt=prompt, responses=responses),)),)
 
 
 def test_the_server_starts_by_its_arguments_alone_and_ends_at_sigterm(tmp_path: Path) -> None:

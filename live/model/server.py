@@ -272,6 +272,7 @@ def _asked(request: Request, wire: Wire, body: Any, history: Sequence[Entry]) ->
 def load(path: Path) -> Play:
     """Load a play; msgspec.ValidationError says what is wrong with one that can't be played."""
     play = msgspec.convert(json.loads(path.read_bytes()), Play)
+    _check_prompts(play)
     names: set[str] = set()
     for thread in play.threads:
         for response in itertools.chain.from_iterable(turn.responses for turn in thread.turns):
@@ -284,6 +285,17 @@ def load(path: Path) -> Play:
                     raise msgspec.ValidationError(f"two of the play's answers share {name}")
                 names.add(name)
     return play
+
+
+def _check_prompts(play: Play) -> None:
+    """See that a prompt tells which thread a request belongs to."""
+    threads: dict[str, str | None] = {}
+    for thread in play.threads:
+        for prompt in (turn.prompt for turn in thread.turns):
+            if not prompt.strip():
+                raise msgspec.ValidationError("a prompt is empty, so nothing tells who asks")
+            if threads.setdefault(prompt, thread.name) != thread.name:
+                raise msgspec.ValidationError(f"two threads share the prompt {prompt!r}")
 
 
 def main() -> None:

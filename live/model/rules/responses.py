@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from live.model.rules import shapes
 from live.model.rules.base import Finding, Judgement, Rule, found, numbered, once
 from live.model.rules.openai import judge_length, judge_name
+from live.model.wires.base import ENCRYPTED
 
 RULES = (
     Rule(
@@ -54,6 +56,16 @@ RULES = (
         id="responses/tool-name",
         sentence="A function's name consists of letters, digits, underscores and dashes.",
         published="https://developers.openai.com/api/reference/resources/responses/methods/create",
+    ),
+    Rule(
+        id="responses/encrypted-content",
+        sentence="A thought is encrypted by the provider of the model that had it.",
+        published="https://github.com/openai/codex/issues/8128",
+    ),
+    Rule(
+        id="responses/stored-item",
+        sentence="Where nothing is stored, no item stands for one that the provider would keep.",
+        published="https://github.com/can1357/oh-my-pi/issues/41",
     ),
     Rule(
         id="responses/trigger-last",
@@ -107,6 +119,10 @@ def judge(body: Any) -> Judgement:
             words = "a compaction trigger must be the final input item"
             violations.append(found("responses/trigger-last", at, words))
     violations += _unique(items)
+    violations += _thoughts(items)
+    if body.get("store") is False:
+        violations += _stored(items)
+    unjudged += _lone_thoughts(items)
     if body.get("previous_response_id") or body.get("conversation"):
         words = "calls and outputs may stand in what the request goes on from"
         unjudged.append(found("responses/call-without-output", "input", words))
@@ -148,6 +164,36 @@ def _names(at: str, kind: str, item: Any) -> Iterator[Finding]:
     if prefix is not None and isinstance(item_id, str) and not item_id.startswith(prefix):
         words = f"{item_id!r} is expected to begin with '{prefix}'"
         yield found("responses/item-id", f"{at}.id", words)
+
+
+def _thoughts(items: list[tuple[str, str, Any]]) -> Iterator[Finding]:
+    for at, kind, item in items:
+        if kind == "reasoning" and item.get("encrypted_content") not in (None, ENCRYPTED):
+            words = "the encrypted content could not be verified"
+            yield found("responses/encrypted-content", f"{at}.encrypted_content", words)
+
+
+def _stored(items: list[tuple[str, str, Any]]) -> Iterator[Finding]:
+    for at, kind, item in items:
+        bare = kind == "reasoning" and item.get("id") and not item.get("encrypted_content")
+        if bare or kind == "item_reference":
+            words = f"item with id {item.get('id')!r} not found; items are not persisted when "
+            words += "`store` is set to false"
+            yield found("responses/stored-item", f"{at}.id", words)
+
+
+def _lone_thoughts(items: list[tuple[str, str, Any]]) -> Iterator[Finding]:
+    """Find thoughts that nothing of the model's follows.
+
+    The API was seen to refuse them where items are stored (openai/openai-node issue 1567);
+    whether it does so where nothing is stored is not known.
+    """
+    end = ("", "end", {})
+    for (at, kind, _), (_, next_kind, after) in pairwise([*items, end]):
+        own = next_kind in ("reasoning", *_CALL_KINDS) or after.get("role") == "assistant"
+        if kind == "reasoning" and not own:
+            words = "a thought is not followed by what came of it"
+            yield found("responses/lone-thought", at, words)
 
 
 def _unique(items: list[tuple[str, str, Any]]) -> Iterator[Finding]:

@@ -13,14 +13,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.metadata import version
 from typing import Any, Literal, get_args
 
 from live.model.rules.base import Finding, found
 
 Family = Literal["anthropic", "responses", "chat"]
 
-_SDK: dict[Family, str] = {"anthropic": "anthropic", "responses": "openai", "chat": "openai"}
+_SDK: dict[Family, str] = {
+    "anthropic": "Anthropic's SDK",
+    "responses": "OpenAI's SDK",
+    "chat": "OpenAI's SDK",
+}
 _TAG: dict[Family, str] = {"anthropic": "type", "responses": "type", "chat": "role"}
 
 _OPTIONAL_IN_PRACTICE = frozenset({"id", "status"})
@@ -36,9 +39,8 @@ def load(family: Family) -> None:
 def judge(family: Family, value: Any, at: str) -> tuple[list[Finding], list[Finding]]:
     """Hold a block, an item or a message against its type: violations, and what is unjudged."""
     tag = value.get(_TAG[family])
-    name = f"{_SDK[family]} {version(_SDK[family])}"
     if not isinstance(tag, str) or tag not in _types(family):
-        words = f"{tag!r} is a {_TAG[family]} that {name} does not know"
+        words = f"{tag!r} is a {_TAG[family]} that {_SDK[family]} does not know"
         return [], [found(f"{family}/shape", at, words)]
     [type_, *_] = _types(family)[tag]
     unjudged = unknown_fields(family, tag, value, at)
@@ -52,10 +54,9 @@ def judge(family: Family, value: Any, at: str) -> tuple[list[Finding], list[Find
 def unknown_fields(family: Family, tag: str, value: Any, at: str) -> list[Finding]:
     """List what none of the types of one word has a field for."""
     known = {field for type_ in _types(family)[tag] for field in type_.__annotations__}
-    name = f"{_SDK[family]} {version(_SDK[family])}"
+    words = f"is a field of {tag} that {_SDK[family]} does not know"
     return [
-        found(f"{family}/shape", at, f"{field!r} is a field of {tag} that {name} does not know")
-        for field in sorted(set(value) - known)
+        found(f"{family}/shape", at, f"{field!r} {words}") for field in sorted(set(value) - known)
     ]
 
 
