@@ -472,6 +472,38 @@ def test_a_subagent_in_the_sessions_folder_is_linked_by_its_note(tmp_path: Path)
     assert ClaudeStore(tmp_path).list().seen == 1
 
 
+def test_the_end_of_work_in_the_background_is_joined_to_its_call(tmp_path: Path) -> None:
+    rows = Rows()
+    rows.user("both at once")
+    task = calls("toolu_a", "Agent", description="d", prompt="count", run_in_background=True)
+    rows.assistant(task, message_id="m")
+    side = {"isAsync": True, "status": "async_launched", "agentId": "a5"}
+    rows.result("toolu_a", "launched", toolUseResult=side)
+    rows.assistant(calls("toolu_b", "Bash", command="dig", run_in_background=True))
+    side = {"stdout": "", "stderr": "", "backgroundTaskId": "b5"}
+    rows.result("toolu_b", "running", is_error=False, toolUseResult=side)
+    rows.assistant(calls("toolu_c", "Agent", description="d", prompt="x", run_in_background=True))
+    rows.result("toolu_c", "launched", toolUseResult={"isAsync": True, "status": "async_launched"})
+    for call, status, rest in (
+        ("toolu_a", "completed", "<result>twelve <status>failed</status></result>"),
+        ("toolu_b", "failed", '<summary>Background command "dig" failed (exit code 4)</summary>'),
+    ):
+        about = f"<tool-use-id>{call}</tool-use-id>\n<status>{status}</status>\n{rest}"
+        prompt = f"<task-notification>\n{about}\n</task-notification>"
+        rows.row("attachment", attachment={"type": "queued_command", "prompt": prompt})
+    _, agent, command, endless, *notices = read(tmp_path, rows).messages
+    assert isinstance(agent, SubAgent)
+    assert (agent.background, agent.status, shown(agent.output)) == (
+        True,
+        "completed",
+        "twelve <status>failed</status>",
+    )
+    assert isinstance(command, CommandExecution)
+    assert (command.status, command.exit_code, command.exit_code_source) == ("failed", 4, "text")
+    assert endless.status == "unknown"
+    assert [m.author for m in notices] == ["harness", "harness"]
+
+
 def test_the_warm_up_of_a_subagent_is_the_harness_own(tmp_path: Path) -> None:
     rows = Rows()
     rows.user("hello")

@@ -110,7 +110,7 @@ class Composer:
             ]
             if added:
                 self._written(message, added)
-        self._close()
+        self._close(None)
 
     def _write(self, message: AnyMessage) -> None:
         match message:
@@ -143,7 +143,7 @@ class Composer:
             self._lose(message, "model-dropped", f"{message.model} is not what goes on with it")
         if message.usage is not None and not self._settings.own:
             self._lose(message, "usage-dropped", "counts of another provider's tokens")
-        if has_lone_surrogate(msgspec.to_builtins(message, enc_hook=str)):
+        if _has_half_a_pair(message):
             self._lose(message, "replacement-character", "half a surrogate pair")
 
     def _lose(self, message: Message, loss: LossId, why: str) -> None:
@@ -166,7 +166,7 @@ class Composer:
             self._lose(message, "empty-dropped", "nothing in it that could be written")
             return
         self._lose_parts(message, lost)
-        self._close()
+        self._close(message)
         if message.id in self._rewinds:
             self._chain.last = self._last_row_of(message.follows)
         words, fields = marked(message, own=self._settings.own)
@@ -191,7 +191,7 @@ class Composer:
         if message.author == "model":
             self._blocks(message, [{"type": "text", "text": words}])
             return
-        self._close()
+        self._close(message)
         self._note(message, self._chain.user(words, message.at, isMeta=True))
 
     # ------------------------------------------------------------------ the model's side
@@ -249,7 +249,7 @@ class Composer:
         """Add a record of the response that the message is part of."""
         key = message.response or f"message {message.id}"
         if self._response is not None and self._response.key != key:
-            self._close()
+            self._close(message)
         if not self._chain.rows:
             self._chain.user(_BEGUN_ELSEWHERE, None, isMeta=True)
         if self._response is None:
@@ -289,8 +289,12 @@ class Composer:
             return message.model
         return self._settings.model
 
-    def _close(self) -> None:
-        """End the open response: every call gets its result, in the order in which they came."""
+    def _close(self, following: Message | None) -> None:
+        """End the open response: every call gets its result, in the order in which they came.
+
+        A result that came later than the message that follows (work in the background, a
+        notice in between) is not dated: dating it would move all that stands after it.
+        """
         response, self._response = self._response, None
         if response is None:
             return
@@ -309,7 +313,10 @@ class Composer:
             fields: dict[str, Any] = {"sourceToolAssistantUUID": uuid, **result.fields}
             if result.side is not None:
                 fields["toolUseResult"] = result.side
-            self._note(call, self._chain.user([block], call.ended_at, **fields))
+            at = call.ended_at
+            if at is not None and following is not None and following.at is not None:
+                at = at if at < following.at else None
+            self._note(call, self._chain.user([block], at, **fields))
 
     # ------------------------------------------------------------------ the harness's side
 
@@ -320,7 +327,7 @@ class Composer:
         if hidden or not (summary or self._settings.own):
             self._narrate(boundary)
             return
-        self._close()
+        self._close(boundary)
         self._lose_parts(boundary, lost)
         counts = {
             "trigger": boundary.trigger,
@@ -357,7 +364,7 @@ class Composer:
         kind, _, name = other.record.partition("/")
         if self._settings.own and name and isinstance(other.value, Mapping):
             if kind == "attachment":
-                self._close()
+                self._close(other)
                 self._note(other, self._chain.add(kind, other.at, attachment=other.value))
                 return
             if kind == "assistant":
@@ -365,6 +372,14 @@ class Composer:
                 return
         orphan = other.record == "tool_result"
         self._narrate(other, "orphan-result-narrated" if orphan else "narrated")
+
+
+def _has_half_a_pair(message: Message) -> bool:
+    try:
+        msgspec.json.encode(message)
+    except (UnicodeEncodeError, OverflowError, RecursionError):
+        return has_lone_surrogate(msgspec.to_builtins(message, enc_hook=str))
+    return False
 
 
 def _plain(content: list[dict[str, Any]]) -> Any:

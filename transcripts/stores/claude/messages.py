@@ -18,6 +18,7 @@ from transcripts.model import (
     AgentMessage,
     AnyMessage,
     Author,
+    CommandExecution,
     CompactBoundary,
     Content,
     Damage,
@@ -28,6 +29,7 @@ from transcripts.model import (
     Opaque,
     Other,
     Reasoning,
+    SubAgent,
     Superseded,
     Text,
     Usage,
@@ -35,6 +37,7 @@ from transcripts.model import (
 )
 from transcripts.stores.claude import bookkeeping, branches, wordings
 from transcripts.stores.claude.content import parts
+from transcripts.stores.claude.notifications import Notification, notification_in
 from transcripts.stores.claude.results import Result, Use, text_of
 from transcripts.stores.claude.rows import (
     Row,
@@ -83,6 +86,7 @@ class _ThreadReader:
         self._agent = agent
         self._results: dict[str, Result] = {}
         self._uses: set[str] = set()
+        self._ends: dict[str, Notification] = {}
         self._usage: dict[str, Usage] = {}
         self._usage_given: set[str] = set()
         self._turn: str | None = None
@@ -102,6 +106,9 @@ class _ThreadReader:
                 use = string(block.get("id"))
                 if use:
                     self._uses.add(use)
+        ended = notification_in(row)
+        if ended is not None:
+            self._ends[ended[0]] = ended[1]
         if row.type == "assistant":
             usage = _usage(message_of(row).get("usage"))
             if usage is not None:
@@ -319,7 +326,8 @@ class _ThreadReader:
         if result is not None:
             place = _place(result.row, f"/message/content/{result.position}")
             fields["sources"] = (*fields["sources"], place)
-        return read_call(use, result, fields, self._session.checklist)
+        message = read_call(use, result, fields, self._session.checklist)
+        return _ended(message, self._ends.get(call) if call else None)
 
     def _model_fields(self, row: Row, index: int, identity: str | None = None) -> dict[str, Any]:
         message = message_of(row)
@@ -437,6 +445,28 @@ class _ThreadReader:
             record=f"attachment/{kind}",
             value=attachment,
         )
+
+
+def _ended(message: AnyMessage, end: Notification | None) -> AnyMessage:
+    """Return a background call with the end that it was told of later."""
+    if end is None:
+        return message
+    place = _place(end.row, end.pointer)
+    changes: dict[str, Any] = {
+        "status": end.status,
+        "ended_at": time_of(end.row),
+        "sources": (*message.sources, place),
+    }
+    match message:
+        case SubAgent(background=True):
+            if end.result is not None:
+                changes["output"] = (Text(text=end.result),)
+        case CommandExecution() if message.background_id is not None:
+            if end.exit_code is not None:
+                changes |= {"exit_code": end.exit_code, "exit_code_source": "text"}
+        case _:
+            return message
+    return msgspec.structs.replace(message, **changes)
 
 
 _ORIGINS: dict[str, Author] = {

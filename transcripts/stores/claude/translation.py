@@ -188,6 +188,10 @@ def _command(call: CommandExecution, losses: list[LossId], *, own: bool) -> Nati
 
 
 def _command_result(call: CommandExecution, name: str, losses: list[LossId]) -> ToolResult:
+    if call.background_id is not None and call.error is None:
+        # How it ended is not in its own result but in the notification that follows.
+        content = _content(call.output or (), name, losses)
+        return ToolResult(content, side=_shell_side(call, backgroundTaskId=call.background_id))
     if call.exit_code:
         if call.exit_code_source == "field":
             losses.append("exit-code-as-text")
@@ -201,8 +205,6 @@ def _command_result(call: CommandExecution, name: str, losses: list[LossId]) -> 
     if unusual is not None:
         return unusual
     content = _content(call.output or (), name, losses)
-    if call.background_id is not None:
-        return ToolResult(content, side=_shell_side(call, backgroundTaskId=call.background_id))
     if call.exit_code == 0:
         side = None if call.stdout is None and call.stderr is None else _shell_side(call)
         return ToolResult(content, is_error=False, side=side)

@@ -209,10 +209,14 @@ def _first_line(messages: Sequence[AnyMessage]) -> str | None:
 
 
 def _encoded(rows: Sequence[dict[str, Any]]) -> bytes:
-    """Return rows as strict UTF-8 lines; integers past 64 bits are what orjson cannot write."""
-    clean = [scrub_value(row) for row in rows]
+    """Return rows as lines of strict UTF-8, halves of surrogate pairs replaced."""
+    return b"".join(_line(row) for row in rows)
+
+
+def _line(row: dict[str, Any]) -> bytes:
     try:
-        return jsonlines.encode(clean)
+        return jsonlines.encode([row])
     except TypeError:
-        lines = [json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in clean]
-        return "".join(f"{line}\n" for line in lines).encode()
+        # Half a pair, or what orjson has no room for: integers past 64 bits, deep nesting.
+        text = json.dumps(scrub_value(row), ensure_ascii=False, separators=(",", ":"))
+        return f"{text}\n".encode()
