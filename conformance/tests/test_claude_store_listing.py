@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.tests.claude_rows import CWD, OTHER_SESSION, SESSION, Rows, calls, save, says
-from transcripts.errors import AmbiguousSession
+from transcripts.errors import AmbiguousSession, NotATranscript
 from transcripts.stores.claude import ClaudeStore, decode_slug, encode_slug
 from transcripts.stores.claude.layout import full_slug
 
@@ -132,6 +132,24 @@ def test_files_that_are_no_sessions_are_not_listed_as_such(tmp_path: Path) -> No
         f"projects/-srv-orchard/{OTHER_SESSION}.jsonl"
     ]
     assert len(ClaudeStore(tmp_path / "empty").list()) == 0
+
+
+def test_a_session_of_which_only_subagents_are_left_is_an_orphan(tmp_path: Path) -> None:
+    child = Rows()
+    child.user("count the hives", isSidechain=True, agentId="a1")
+    child.assistant(says("twelve"), isSidechain=True, agentId="a1")
+    save(tmp_path, child, f"{SESSION}/subagents/agent-a1")
+    store = ClaudeStore(tmp_path)
+    [info] = store.list()
+    assert (info.session_id, info.cwd, info.title) == (SESSION, CWD, None)
+    transcript = store.read(SESSION)
+    assert transcript is not None
+    assert [m.agent for m in transcript.messages] == ["a1", "a1"]
+    assert transcript.effective() == ()
+    with pytest.raises(NotATranscript, match="is a file"):
+        ClaudeStore.read_path(tmp_path)
+    with pytest.raises(NotATranscript, match="No such file"):
+        ClaudeStore.read_path(tmp_path / "none.jsonl")
 
 
 def test_an_id_in_two_folders_is_ambiguous(tmp_path: Path) -> None:

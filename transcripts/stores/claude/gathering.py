@@ -42,7 +42,7 @@ def gather(path: Path, root: Path, *, recover: bool) -> Gathered:
     own, foreign, inherited = _partition(rows, session_id)
     name = path.relative_to(root).as_posix()
     damage += _foreign_damage(name, foreign)
-    for other in _neighbours(path, session_id):
+    for other in _neighbours(path, root, session_id, damage):
         found = _rows_elsewhere(other, root, session_id, damage)
         if found:
             own = _merge(own, found)
@@ -134,20 +134,28 @@ def _foreign_damage(source: str, foreign: Iterable[Row]) -> list[Damage]:
 # ------------------------------------------------------------------ rows in other files
 
 
-def _neighbours(path: Path, session_id: str) -> list[Path]:
+def _neighbours(path: Path, root: Path, session_id: str, damage: list[Damage]) -> list[Path]:
     """Return the files of the same folder that name this session as the owner of a row."""
-    needle = f'"sessionId":"{session_id}"'.encode()
-    spaced = f'"sessionId": "{session_id}"'.encode()
+    needles = [f'"sessionId":{blank}"{session_id}"'.encode() for blank in ("", " ")]
     found: list[Path] = []
     for other in sorted(path.parent.glob("*.jsonl")):
         if other.name == path.name or layout.agent_of_file(other.name) is not None:
             continue
         if not other.is_file() or not other.stat().st_size:
             continue
-        with other.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-            if view.find(needle) >= 0 or view.find(spaced) >= 0:
+        try:
+            if _holds(other, needles):
                 found.append(other)
+        except OSError as error:
+            source = other.relative_to(root).as_posix()
+            why = f"cannot be searched for rows of this session: {error.strerror or error}"
+            damage.append(Damage(kind="unreadable_neighbour", source=source, why=why))
     return found
+
+
+def _holds(path: Path, needles: Iterable[bytes]) -> bool:
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
+        return any(view.find(needle) >= 0 for needle in needles)
 
 
 def _rows_elsewhere(other: Path, root: Path, session_id: str, damage: list[Damage]) -> list[Row]:

@@ -133,13 +133,33 @@ def session_files(root: Path) -> Iterator[Path]:
             )
 
 
+def orphan_folders(root: Path) -> Iterator[Path]:
+    """Yield the folders of sessions of which only the subagents' files are left."""
+    projects = root / "projects"
+    if not projects.is_dir():
+        return
+    for folder in sorted(projects.iterdir()):
+        if folder.is_dir():
+            yield from sorted(own for own in folder.iterdir() if is_orphan(own))
+
+
+def is_orphan(folder: Path) -> bool:
+    """Whether a folder holds subagents' files of a session whose own file is not there."""
+    subagents = folder / "subagents"
+    return (
+        subagents.is_dir()
+        and any(subagents.rglob("agent-*.jsonl"))
+        and not folder.with_name(f"{folder.name}.jsonl").exists()
+    )
+
+
 def session_file(root: Path, cwd: str, session_id: str) -> Path:
     """Return where a session of a working directory belongs."""
     return root / "projects" / encode_slug(cwd) / f"{session_id}.jsonl"
 
 
 def find(root: Path, session_id: str) -> Path | None:
-    """Return the file of a session id, None if there is none.
+    """Return the file of a session id, or the folder of an orphan; None if there is neither.
 
     The same id in two project folders happens after a move (anthropics/claude-code#29342);
     which one is meant only the caller can say.
@@ -149,11 +169,9 @@ def find(root: Path, session_id: str) -> Path | None:
     projects = root / "projects"
     if not projects.is_dir():
         return None
-    found = [
-        path
-        for folder in sorted(projects.iterdir())
-        if (path := folder / f"{session_id}.jsonl").is_file()
-    ]
+    folders = sorted(projects.iterdir())
+    found = [path for one in folders if (path := one / f"{session_id}.jsonl").is_file()]
+    found = found or [path for one in folders if is_orphan(path := one / session_id)]
     if len(found) > 1:
         raise AmbiguousSession(
             f"session {session_id} lies in {len(found)} project folders: "

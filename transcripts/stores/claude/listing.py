@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from transcripts.model import Lineage, SessionInfo
+from transcripts.model import SessionInfo
 from transcripts.records import Record, jsonlines
 from transcripts.stores.base import Listing, Unlisted
 from transcripts.stores.claude import bookkeeping, layout, wordings
@@ -43,6 +43,11 @@ def list_sessions(root: Path, cwd: str | None) -> Listing:
             failed.append(Unlisted(path=_name(path, root), why=why))
         elif cwd is None or info.cwd == cwd:
             sessions.append(info)
+    for folder in layout.orphan_folders(root):
+        seen += 1
+        info = _describe_orphan(folder, root)
+        if cwd is None or info.cwd == cwd:
+            sessions.append(info)
     sessions.sort(key=lambda info: (-(info.updated_at or _NEVER).timestamp(), info.path))
     return Listing(sessions, seen, failed)
 
@@ -69,7 +74,21 @@ def describe(path: Path, root: Path) -> SessionInfo | None:
         title=title,
         first_user_message=first,
         cli_version=last_field(rows, "version"),
-        lineage=Lineage(),
+    )
+
+
+def _describe_orphan(folder: Path, root: Path) -> SessionInfo:
+    """Return what a listing says of a session of which only subagents are left."""
+    file = sorted((folder / "subagents").rglob("agent-*.jsonl"))[0]
+    rows = [*_head(file, root), *_tail(file, root)]
+    times = [time for row in rows if (time := time_of(row)) is not None]
+    return SessionInfo(
+        agent=AGENT,
+        session_id=folder.name,
+        path=_name(folder, root),
+        cwd=first_field(rows, "cwd"),
+        updated_at=max(times) if times else _modified(file),
+        cli_version=last_field(rows, "version"),
     )
 
 

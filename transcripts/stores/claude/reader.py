@@ -28,16 +28,22 @@ _TITLE_LENGTH = 200
 
 
 def read(path: Path, *, recover: bool) -> Transcript:
-    """Read the session whose main file is given, with what lies in other files of it."""
-    if path.is_dir():
-        raise NotATranscript(
-            "a directory, and a Claude Code session is a file",
-            path=path,
-            next_step="give the .jsonl file",
-        )
+    """Read the session whose main file is given, with what lies in other files of it.
+
+    A folder is read where it is all that is left of a session: its subagents' threads.
+    """
     path = path.absolute()
     root = layout.root_of(path)
-    gathered = gather(path, root, recover=recover)
+    if path.is_dir():
+        if not layout.is_orphan(path):
+            raise NotATranscript(
+                "a directory, and a Claude Code session is a file",
+                path=path,
+                next_step="give the .jsonl file",
+            )
+        gathered = Gathered(path.name, [], [], {})
+    else:
+        gathered = gather(path, root, recover=recover)
     session = Session(
         scope=session_scope(gathered.session_id),
         inherited=gathered.inherited,
@@ -47,16 +53,14 @@ def read(path: Path, *, recover: bool) -> Transcript:
     main = [row for row in gathered.rows if not row.sidechain]
     inline = [row for row in gathered.rows if row.sidechain]
     messages = read_thread(main, session, None)
-    threads = [
-        *inline_threads(inline),
-        *own_threads(path, root, gathered.session_id, session, recover=recover),
-    ]
-    messages = woven(messages, threads, session)
+    files = own_threads(path, root, gathered.session_id, session, recover=recover)
+    messages = woven(messages, [*inline_threads(inline), *files], session)
     if not messages:
         raise NoMessages(
             _nothing_in(gathered), path=path, next_step="check that this is a session's own file"
         )
-    return _transcript(path, root, gathered, main or inline, messages, session)
+    rows = main or inline or [row for thread in files for row in thread.rows]
+    return _transcript(path, root, gathered, rows, messages, session)
 
 
 def session_scope(session_id: str) -> str:

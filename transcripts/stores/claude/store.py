@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar
 
+from transcripts.errors import NotATranscript
 from transcripts.model import AnyMessage, Transcript
 from transcripts.records import jsonlines
 from transcripts.stores.base import Listing, Store, WrittenSession
@@ -47,12 +48,19 @@ class ClaudeStore(Store):
     @classmethod
     def iter_path(cls, path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
         """Yield the messages of a session file, in order."""
-        yield from reader.read(path, recover=recover).messages
+        yield from cls.read_path(path, recover=recover).messages
 
     @classmethod
     def read_path(cls, path: Path, *, recover: bool = False) -> Transcript:
         """Read a session file whole, with what other files hold of the session."""
-        return reader.read(path, recover=recover)
+        try:
+            return reader.read(path, recover=recover)
+        except OSError as error:
+            raise NotATranscript(
+                f"cannot be read: {error.strerror or error}",
+                path=path,
+                next_step="check the path and its permissions",
+            ) from error
 
     def write(
         self,
