@@ -198,6 +198,12 @@ def test_a_lawful_request_breaks_no_rule_and_leaves_nothing_unjudged_but_names(w
     assert [finding.at for finding in judgement.unjudged] == expected
 
 
+def test_a_system_message_within_a_conversation_parts_no_call_from_its_result() -> None:
+    body = copy.deepcopy(ANTHROPIC)
+    body["messages"].insert(2, {"role": "system", "content": "Be quick."})
+    assert judge("anthropic", body).violations == ()
+
+
 @pytest.mark.parametrize(("rule", "edits"), BROKEN)
 def test_a_request_that_breaks_one_rule_is_found_to_break_that_one(
     rule: str, edits: dict[str, Any]

@@ -161,6 +161,17 @@ def test_an_answer_that_begins_like_the_next_one_is_not_taken_for_it() -> None:
     assert answer(script, user("Go on."), said("Done")) == "long"
 
 
+def test_words_of_a_harness_that_hold_an_answer_are_not_that_answer() -> None:
+    script = play(
+        turn(
+            "Go on.",
+            PlayResponse(id="first", text="Done"),
+            PlayResponse(id="second", text="Done"),
+        )
+    )
+    assert answer(script, user("Go on."), said("Not Done before"), said("Done")) == "second"
+
+
 def test_texts_that_a_cli_joined_are_both_there() -> None:
     joined = (*ASKED, called("c1"), result("c1"), said("Counting.\nOnce more."), called("c3"))
     assert answer(play(COUNT), *joined) == "done"
@@ -175,7 +186,7 @@ def test_a_prompt_within_a_longer_prompt_is_not_that_prompt() -> None:
     assert answer(script, first) == "long"
     assert answer(script, first, said("One."), user("Go on")) == "short"
     with pytest.raises(Unscripted):
-        answer(script, user("Ergo one"))
+        answer(script, user("Go once more"))
 
 
 def test_a_prompt_in_a_result_or_in_the_models_words_is_not_asked() -> None:
@@ -402,11 +413,12 @@ def test_what_is_committed_holds_messages_in_the_plays_order_and_no_word_of_the_
     developer = Entry(role="developer", type="text", text="vendor prose")
     reminder = user("<system-reminder>vendor prose</system-reminder>")
     wrapped = user("<note>vendor prose</note>\n\nCount the gates.")
+    both = user("Earlier: Count the gates. Later: And the doors?")
     child = (user("Look at the north gate."),)
     log = [
         exchanged(0, (system, user("vendor prose")), "title-4", kind="title", turn=None),
         exchanged(1, (), None, kind="probe", turn=None),
-        exchanged(2, (system, developer, reminder, wrapped), "spawn"),
+        exchanged(2, (system, developer, reminder, both, wrapped), "spawn"),
         exchanged(3, (*child, called("k1"), result("k1")), "report", thread="spawn"),
         exchanged(4, (system, *child), "look", thread="spawn"),
         exchanged(5, (*ASKED, user("And the doors?")), "doors", turn=1),
@@ -421,6 +433,7 @@ def test_what_is_committed_holds_messages_in_the_plays_order_and_no_word_of_the_
     assert "vendor prose" not in json.dumps(rows)
     assert "user-agent" not in json.dumps(rows)
     assert rows[0]["history"] == [
+        {"role": "user", "type": "text", "value": {"harness": True}},
         {"role": "user", "type": "text", "value": {"harness": True}},
         {"role": "user", "type": "text", "text": "Count the gates."},
     ]
