@@ -54,6 +54,7 @@ def conformance() -> None:
 
 
 @conformance.command("matrix")
+@click.option("--live", "lives", is_flag=True, help="Gather the witnesses of the real CLIs anew.")
 @click.option("--check", "checks", is_flag=True, help="Exit 1 on lost, stale or under the floor.")
 @click.option(
     "--write",
@@ -69,10 +70,14 @@ def conformance() -> None:
     help="For people, for machines or for a page.",
 )
 @_corpus_option
-def matrix(checks: bool, target: Path | None, form: str, corpus_directory: Path | None) -> None:
+def matrix(
+    lives: bool, checks: bool, target: Path | None, form: str, corpus_directory: Path | None
+) -> None:
     """Show what survives: every kind into every store, and recorded conversations across."""
     corpus = find_corpus(corpus_directory)
     with _progress() as tick:
+        if lives:
+            _gather(corpus, tick)
         cells = every_cell(corpus, all_stores(), tick)
     floor = load_floor()
     failures = check(cells, floor)
@@ -109,6 +114,60 @@ def _report(
         target.write_text(f"{text}\n", encoding="utf-8")
 
 
+def _gather(corpus: Path, tick: Tick) -> None:
+    try:
+        from conformance.gathering import gather_all  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise _without_extra("--live", error) from error
+    gather_all(corpus, all_stores(), tick)
+
+
+def _without_extra(what: str, error: ModuleNotFoundError) -> CouldNotRun:
+    return CouldNotRun(f"{what} needs {error.name}; pip install 'transcript-conformance[live]'")
+
+
+# ------------------------------------------------------------------ record
+
+
+@conformance.command("record")
+@click.argument("release", metavar="AGENT@VERSION")
+@click.argument("scenarios", metavar="[SCENARIO]...", nargs=-1)
+@click.option("--dialect", help="How this release talks to another kind of model.")
+@click.option("--verify", is_flag=True, help="Record twice and compare the bytes.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the cases go; the checkout's corpus if not given.",
+)
+def record(
+    release: str, scenarios: tuple[str, ...], dialect: str | None, verify: bool, out: Path | None
+) -> None:
+    """Record a release of a CLI in scenarios, all if none is named.
+
+    The CLI is installed from npm and driven against a scripted model on loopback.
+    """
+    agent, at, version = release.partition("@")
+    if not at or not version:
+        raise click.BadParameter(f"{release!r} is not AGENT@VERSION, such as claude@2.1.332")
+    if out is None and not is_checkout():
+        raise click.UsageError("outside a checkout, say with --out where the cases go")
+    try:
+        from conformance import recording  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise _without_extra("recording", error) from error
+    with _progress() as tick:
+        try:
+            outcomes = recording.record_all(
+                agent, version, scenarios, dialect, out or find_corpus(), verify=verify, tick=tick
+            )
+        except recording.UnknownName as error:
+            raise click.BadParameter(str(error)) from error
+    for outcome in outcomes:
+        click.echo(f"{outcome.scenario}: {outcome.what}")
+    if any(outcome.failed for outcome in outcomes):
+        sys.exit(FAILED)
+
+
 # ------------------------------------------------------------------ corpus
 
 
@@ -125,11 +184,11 @@ def corpus_lint(corpus_directory: Path | None) -> None:
     with _progress() as tick:
         tick("reading every case")
         try:
-            wrong = list(lint(corpus))
+            from conformance.provenance import provenance  # noqa: PLC0415
+
+            wrong = list(lint(corpus, provenance))
         except ModuleNotFoundError as error:
-            raise CouldNotRun(
-                f"the lint needs {error.name}; pip install 'transcript-conformance[live]'"
-            ) from error
+            raise _without_extra("the lint", error) from error
     if not (corpus / INDEX).is_file() or (corpus / INDEX).read_text("utf-8") != index_text(corpus):
         wrong.append((INDEX, "is not what conformance corpus index generates"))
     for case, what in wrong:

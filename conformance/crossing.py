@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -38,12 +38,7 @@ class Crossing(NamedTuple):
 
 def all_stores() -> dict[str, type[Store]]:
     """Return the reference stores by their agents' names."""
-    found: dict[str, type[Store]] = {}
-    for agent in agents():
-        # Until all three have landed, the matrix shows those that are there.
-        with suppress(ImportError, AttributeError):
-            found[agent] = store_class(agent)
-    return found
+    return {agent: store_class(agent) for agent in agents()}
 
 
 def session_id_of(transcript: Transcript, agent: str) -> str:

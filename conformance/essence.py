@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -158,6 +159,15 @@ def essence(atom: Atom) -> tuple[str, ...]:
             return tuple(_pieces(leaves(message.value)))
         case _:
             return ()
+
+
+def unsaid(pieces: Iterable[str], text: str) -> list[str]:
+    """Return the pieces that a text does not say, neither plainly nor as JSON spells them."""
+    return [
+        piece
+        for piece in pieces
+        if piece not in text and json.dumps(piece, ensure_ascii=False)[1:-1] not in text
+    ]
 
 
 def tokens(atom: Atom) -> frozenset[str]:

@@ -22,6 +22,7 @@ from conformance.essence import (
     shown_text,
     text_of,
     tokens,
+    unsaid,
     without_noise,
     words,
 )
@@ -135,13 +136,13 @@ def _likeness(
         return _EQUAL + shared + (20 if _same_result(one, other) else 0)
     if alike and mark[2] and mark[2] == other_mark[2]:
         return _SAME + shared
-    if alike and shared:
+    if alike and shared and not (words(one) and len(other_words) > 2 * len(words(one) or "")):
         return _TOKEN + shared
     if alike and _unmistakable(one, other):
         return _TOKEN
     if isinstance(one.message, Call) and isinstance(other.message, Call) and not one.prose:
         return _CALL + shared if shared else 0
-    if other_words and mark[2] and all(piece in other_words for piece in mark[2]):
+    if other_words and mark[2] and not unsaid(mark[2], other_words):
         return _PROSE + shared
     return _TRACE + shared if shared and other_words else 0
 
@@ -298,11 +299,14 @@ def _narrated(atom: Atom, other: Atom) -> Iterator[Difference]:
         yield Difference(f"{atom.kind} came back as {other.kind}", frozenset())
         return
     yield Difference("became prose", frozenset({"narrated", "orphan-result-narrated"}))
-    absent = [piece for piece in essence(atom) if piece not in said]
+    absent = unsaid(essence(atom), said)
     if absent:
         yield Difference(f"the prose lacks {absent[0][:60]!r}", frozenset())
-    if message.author == "model" and other.message.author != "model":
-        yield Difference(f"the {other.message.author} now says it", frozenset())
+    speaker = other.message.author
+    if (message.author == "model" and speaker != "model") or (
+        message.author in ("harness", "hook") and speaker == "human"
+    ):
+        yield Difference(f"the {speaker} now says it", frozenset())
     if other.kind == "Reasoning":
         yield Difference("became a thought", frozenset())
 
@@ -558,7 +562,7 @@ def _meaning_elsewhere(atom: Atom, other: Atom) -> Iterator[Difference]:
     if isinstance(call, CommandExecution):
         held.append(call.command)
     everything = mended("\n".join(held))
-    absent = [piece for piece in essence(atom) if piece not in everything]
+    absent = unsaid(essence(atom), everything)
     if absent:
         yield Difference(f"as {other.kind} it lacks {absent[0][:60]!r}", frozenset())
 

@@ -21,6 +21,7 @@ from conformance.essence import (
     leaves,
     mended,
     shown_text,
+    unsaid,
     words,
 )
 from conformance.verdicts import Judgement, Verdict, in_order, together
@@ -31,6 +32,7 @@ from transcripts.model import (
     Call,
     CommandExecution,
     Error,
+    Text,
     ToolCall,
     UserMessage,
 )
@@ -87,7 +89,7 @@ class History:
             for index, text in enumerate(self.texts)
             if self.entries[index].type in ("text", "reasoning")
             and self.entries[index].role in wanted
-            and all(piece in text for piece in pieces)
+            and not unsaid(pieces, text)
         ]
         return next((place for place in found if place >= after), next(iter(found), None))
 
@@ -157,6 +159,7 @@ def _find(atom: Atom, history: History, after: Place) -> Found | None:
         roles = ("user",) if isinstance(message, UserMessage) else ("assistant",)
         place = history.words(said.rstrip("\n"), roles, after)
         place = place or history.words(said.strip(), roles, after)
+        place = place or _in_parts(atom, history, roles, after)
         if place is None:
             return None
         verdict: Verdict = "exact"
@@ -174,6 +177,24 @@ def _find(atom: Atom, history: History, after: Place) -> Found | None:
     return None if place is None else Found(place, "narrated")
 
 
+def _in_parts(atom: Atom, history: History, roles: Iterable[str], after: Place) -> Place | None:
+    """Find a message that is shown part by part: where its first part stands."""
+    parts = [
+        mended(part.text)
+        for part in getattr(atom.message, "content", ())
+        if isinstance(part, Text) and part.text.strip()
+    ]
+    if len(parts) < 2:
+        return None
+    places: list[Place] = []
+    for part in parts:
+        place = history.words(part, roles, places[-1] if places else after)
+        if place is None or (places and place < places[-1]):
+            return None
+        places.append(place)
+    return places[0]
+
+
 def _is_call_of(atom: Atom, call: ShownCall) -> bool:
     message = atom.message
     given = mended("\n".join(leaves(call.arguments)))
@@ -182,13 +203,14 @@ def _is_call_of(atom: Atom, call: ShownCall) -> bool:
         # A script in code mode quotes the command as JSON.
         return command in given or json.dumps(command, ensure_ascii=False)[1:-1] in given
     if isinstance(message, ToolCall):
-        named = call.name == message.name or call.name.endswith(f"__{message.name}")
+        # Each CLI joins a server and its tool in its own way.
+        named = call.name.endswith(message.name) and (message.server or "") in call.name
         return named and set(leaves(message.arguments)) <= set(leaves(call.arguments))
     everything = f"{given}\n{mended(call.result or '')}"
     if atom.edit is not None:
         return atom.edit.path in given
     pieces = essence(atom)
-    return bool(pieces) and all(piece in everything for piece in pieces)
+    return bool(pieces) and not unsaid(pieces, everything)
 
 
 def _result(message: Call, call: ShownCall) -> Iterator[str]:

@@ -674,7 +674,7 @@ def _tool_calls() -> Iterable[Variant]:
                 "false": False,
                 "none": None,
                 "text": "Ωμέγα 🪵 </x>",
-                "long": 9007199254740993,
+                "long": 9007199254740991,
                 "order_z": 1,
                 "order_a": 2,
             },

@@ -41,6 +41,11 @@ class Part(NamedTuple):
     """Message ids to judge, by kind."""
     messages: tuple[AnyMessage, ...]
 
+    @property
+    def label(self) -> str:
+        """What tells the part from all others of its conversation."""
+        return f"{'+'.join(self.subjects)}/{self.name}"
+
 
 class Carried(NamedTuple):
     """Everything that goes in one direction: a transcript made of parts."""
@@ -63,13 +68,23 @@ Resume = Callable[[str, str, Path, str], Resumed]
 
 
 class StoredPart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What was witnessed of one kind in one variant or scenario."""
+    """What the model was shown of one kind in one variant; None when no request would hold it."""
 
     variant: str
     kind: str
-    cli: Judgement
     model: Judgement | None
+
+
+class StoredSession(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One session that was resumed: its bytes, what was in it and what is judged by it.
+
+    ``held`` names the parts that it was written from, None for the whole conversation.
+    """
+
     sha256: str
+    held: tuple[str, ...] | None
+    cli: Judgement
+    parts: tuple[StoredPart, ...]
 
 
 class StoredDirection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -77,9 +92,8 @@ class StoredDirection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     source: str | None
     from_version: str | None
-    sha256: str
     witnessed_at: str
-    parts: tuple[StoredPart, ...]
+    sessions: tuple[StoredSession, ...]
 
 
 class StoredWitnesses(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -124,14 +138,15 @@ def recorded_conversation(
     return Carried(agent, release, tuple(parts), _joined(agent, release, messages))
 
 
-def alone(carried: Carried, part: Part) -> Carried:
-    """Return one part as a conversation of its own."""
+def some_of(carried: Carried, parts: Sequence[Part]) -> Carried:
+    """Return some of the parts as a conversation of their own."""
+    whole = carried.transcript
     transcript = replace(
-        carried.transcript,
-        session_id=derive(carried.transcript.session_id, part.name, *part.subjects),
-        messages=_retimed(part.messages),
+        whole,
+        session_id=derive("part", carried.source, *(part.label for part in parts)),
+        messages=_retimed([message for part in parts for message in part.messages]),
     )
-    return carried._replace(parts=(part,), transcript=transcript)
+    return carried._replace(parts=tuple(parts), transcript=transcript)
 
 
 def _joined(agent: str, release: str, messages: Sequence[AnyMessage]) -> Transcript:
@@ -173,20 +188,62 @@ def gather(
     tick: Tick = lambda _: None,
 ) -> StoredDirection:
     """Let a release of a store's CLI resume a conversation, and store what came of it."""
-    name = carried.source or MADE
-    tick(f"{store.agent} {release} resumes what {name} sent")
-    crossing, resumed = _resumed(carried.transcript, store, release, resume)
-    judged = _judged(carried, crossing, resumed)
-    bad = [part for part in judged if "lost" in (part.cli.verdict, _verdict(part.model))]
-    if bad:
-        judged = list(_one_by_one(carried, store, release, resume, judged, tick))
+    tick(f"{store.agent} {release} resumes what {carried.source or MADE} sent")
     return StoredDirection(
         source=carried.source,
         from_version=carried.from_version,
-        sha256=crossing.sha256,
         witnessed_at=today,
-        parts=tuple(judged),
+        sessions=tuple(_sessions(carried, store, release, resume, tick, whole=True)),
     )
+
+
+def _sessions(
+    carried: Carried,
+    store: type[Store],
+    release: str,
+    resume: Resume,
+    tick: Tick,
+    *,
+    whole: bool = False,
+) -> Iterator[StoredSession]:
+    """Judge parts together; when that fails, fewer of them, down to single parts.
+
+    What a CLI can't resume fails for every part, so only halves find the one at fault; what
+    the model is not shown is at fault by itself.
+    """
+    crossing, resumed = _resumed(carried.transcript, store, release, resume)
+    session = StoredSession(
+        sha256=crossing.sha256,
+        held=None if whole else tuple(part.label for part in carried.parts),
+        cli=_cli(crossing, resumed),
+        parts=tuple(_shown(carried, crossing, resumed)),
+    )
+    if resumed.why is None:
+        faulty = {(part.variant, part.kind) for part in session.parts if _is_lost(part.model)}
+        alone = [
+            [part]
+            for part in carried.parts
+            if any((part.name, kind) in faulty for kind in part.subjects)
+        ]
+    else:
+        middle = len(carried.parts) // 2
+        alone = [list(carried.parts[:middle]), list(carried.parts[middle:])]
+    if len(carried.parts) == 1 or not alone:
+        yield session
+        return
+    again = {part.label for group in alone for part in group}
+    kept = {
+        (part.name, kind)
+        for part in carried.parts
+        if part.label not in again
+        for kind in part.subjects
+    }
+    if kept:
+        passed = tuple(part for part in session.parts if (part.variant, part.kind) in kept)
+        yield replace(session, parts=passed)
+    for group in alone:
+        tick(f"{store.agent} {release} resumes {len(group)} of it: {group[0].label} …")
+        yield from _sessions(some_of(carried, group), store, release, resume, tick)
 
 
 def _resumed(
@@ -198,56 +255,22 @@ def _resumed(
         return crossing, resume(store.agent, release, home, crossing.session_id)
 
 
-def _judged(carried: Carried, crossing: Crossing, resumed: Resumed) -> list[StoredPart]:
+def _cli(crossing: Crossing, resumed: Resumed) -> Judgement:
+    if resumed.why is None:
+        return Judgement(verdict="exact")
+    return Judgement(verdict="refused" if crossing.refusal else "lost", why=resumed.why)
+
+
+def _shown(carried: Carried, crossing: Crossing, resumed: Resumed) -> Iterator[StoredPart]:
     shown = judge_history(carried.transcript.messages, resumed.history, crossing.losses)
-    cli = (
-        Judgement(verdict="exact")
-        if resumed.why is None
-        else Judgement(verdict="lost", why=resumed.why)
-    )
-    found: list[StoredPart] = []
     for part in carried.parts:
         for kind, identifiers in part.subjects.items():
             model = [shown[identifier] for identifier in identifiers if identifier in shown]
-            found.append(
-                StoredPart(
-                    variant=part.name,
-                    kind=kind,
-                    cli=cli,
-                    model=together(model) if model else None,
-                    sha256=crossing.sha256,
-                )
-            )
-    return found
+            yield StoredPart(variant=part.name, kind=kind, model=together(model) if model else None)
 
 
-def _one_by_one(
-    carried: Carried,
-    store: type[Store],
-    release: str,
-    resume: Resume,
-    judged: Sequence[StoredPart],
-    tick: Tick,
-) -> Iterator[StoredPart]:
-    """Resume alone the parts that failed together; what passed together stands."""
-    together_passed = {
-        (part.variant, part.kind): part
-        for part in judged
-        if "lost" not in (part.cli.verdict, _verdict(part.model))
-    }
-    for part in carried.parts:
-        passed = [together_passed.get((part.name, kind)) for kind in part.subjects]
-        if all(passed):
-            yield from (one for one in passed if one is not None)
-            continue
-        tick(f"{store.agent} {release} resumes {part.name} alone")
-        single = alone(carried, part)
-        crossing, resumed = _resumed(single.transcript, store, release, resume)
-        yield from _judged(single, crossing, resumed)
-
-
-def _verdict(judgement: Judgement | None) -> str:
-    return "exact" if judgement is None else judgement.verdict
+def _is_lost(judgement: Judgement | None) -> bool:
+    return judgement is not None and judgement.verdict == "lost"
 
 
 # ------------------------------------------------------------------ stored witnesses
@@ -295,29 +318,26 @@ def witness_cells(
 
 
 class WrittenNow:
-    """The digests of what a store writes of a conversation today, whole or a part alone."""
+    """The digests of what a store writes of a conversation today, whole or some of its parts."""
 
     def __init__(self, carried: Carried, store: type[Store]) -> None:
         self._store = store
         self._carried = carried
-        self._whole = self._digest(carried)
-        self._parts: dict[str, str] = {}
+        self._known: dict[tuple[str, ...] | None, str | None] = {}
 
-    def is_still(self, witnessed: StoredPart) -> bool:
-        """Whether a witness saw the bytes that are written today."""
-        if witnessed.sha256 == self._whole:
-            return True
-        name = f"{witnessed.kind}/{witnessed.variant}"
-        if name not in self._parts:
-            part = next(
-                part
-                for part in self._carried.parts
-                if part.name == witnessed.variant and witnessed.kind in part.subjects
-            )
-            self._parts[name] = self._digest(alone(self._carried, part))
-        return witnessed.sha256 == self._parts[name]
+    def is_still(self, session: StoredSession) -> bool:
+        """Whether a session was the bytes that are written today."""
+        if session.held not in self._known:
+            self._known[session.held] = self._digest(session.held)
+        return session.sha256 == self._known[session.held]
 
-    def _digest(self, carried: Carried) -> str:
+    def _digest(self, held: tuple[str, ...] | None) -> str | None:
+        carried = self._carried
+        if held is not None:
+            parts = {part.label: part for part in carried.parts}
+            if not set(held) <= set(parts):
+                return None
+            carried = some_of(carried, [parts[label] for label in held])
         with written(carried.transcript, self._store) as (_, _, crossing):
             return crossing.sha256
 
@@ -325,43 +345,46 @@ class WrittenNow:
 def _cells(
     carried: Carried, agent: str, stored: StoredWitnesses | None, written_now: WrittenNow
 ) -> Iterator[Cell]:
-    direction = next(
-        (one for one in (stored.directions if stored else ()) if one.source == carried.source),
-        None,
-    )
-    witnessed = {(part.variant, part.kind): part for part in direction.parts} if direction else {}
+    directions = stored.directions if stored else ()
+    direction = next((one for one in directions if one.source == carried.source), None)
+    witnessed = {
+        (part.variant, part.kind): (session, part)
+        for session in (direction.sessions if direction else ())
+        for part in session.parts
+    }
     for part in carried.parts:
         for kind in part.subjects:
             found = witnessed.get((part.name, kind))
-            for witness in ("cli", "model"):
-                judgement = _stored_judgement(found, witness, written_now)
-                if judgement is not None:
-                    yield Cell(
-                        kind=kind,
-                        variant=part.name,
-                        source=carried.source,
-                        store=agent,
-                        witness=witness,
-                        from_version=carried.from_version,
-                        cli_version=stored.release if stored else None,
-                        verdict=judgement.verdict,
-                        losses=judgement.losses,
-                        why=judgement.why,
-                        witness_sha256=found.sha256 if found else None,
-                        witnessed_at=direction.witnessed_at if direction else None,
-                    )
+            for witness, judgement in _judgements(found, written_now):
+                yield Cell(
+                    kind=kind,
+                    variant=part.name,
+                    source=carried.source,
+                    store=agent,
+                    witness=witness,
+                    from_version=carried.from_version,
+                    cli_version=stored.release if stored else None,
+                    verdict=judgement.verdict,
+                    losses=judgement.losses,
+                    why=judgement.why,
+                    witness_sha256=found[0].sha256 if found else None,
+                    witnessed_at=direction.witnessed_at if direction else None,
+                )
 
 
-def _stored_judgement(
-    found: StoredPart | None, witness: Witness, written_now: WrittenNow
-) -> Judgement | None:
+def _judgements(
+    found: tuple[StoredSession, StoredPart] | None, written_now: WrittenNow
+) -> Iterator[tuple[Witness, Judgement]]:
+    again = "gather it with conformance matrix --live"
     if found is None:
-        why = "never witnessed: gather it with conformance matrix --live"
-        return Judgement(verdict="stale", why=why)
-    judgement = found.cli if witness == "cli" else found.model
-    if judgement is None:
-        return None
-    if not written_now.is_still(found):
-        why = "the writer now writes other bytes: gather it with conformance matrix --live"
-        return Judgement(verdict="stale", why=why)
-    return judgement
+        stale = Judgement(verdict="stale", why=f"never witnessed: {again}")
+    elif not written_now.is_still(found[0]):
+        stale = Judgement(verdict="stale", why=f"the writer now writes other bytes: {again}")
+    else:
+        session, part = found
+        yield "cli", session.cli
+        if part.model is not None:
+            yield "model", part.model
+        return
+    yield "cli", stale
+    yield "model", stale

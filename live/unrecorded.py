@@ -12,10 +12,7 @@ from typing import Any
 from live.sanitise.documents import Document
 from live.sanitise.engine import leaves
 
-FRAME = frozenset({"kind", "author", "thread", "turn", "response", "status"})
-
-_VOCABULARY = frozenset({"form", "operation", "status"})
-"""Values in the normalised model's own words, which no CLI has to use."""
+_FRAME = frozenset({"kind", "author", "thread", "turn", "response", "status"})
 
 
 def unrecorded(
@@ -25,11 +22,7 @@ def unrecorded(
     kept = Kept(documents)
     found: list[dict[str, Any]] = []
     for index, (message, known) in enumerate(messages):
-        fields = {
-            name: value
-            for name, value in message.items()
-            if name not in FRAME and name not in _VOCABULARY
-        }
+        fields = {name: value for name, value in message.items() if name not in _FRAME}
         gone = [name for name, value in fields.items() if not kept.holds(value)]
         worded = [name for name, value in fields.items() if any(_words(value))]
         if worded and set(worded) <= set(gone):
@@ -88,9 +81,8 @@ def _words(value: Any) -> Iterator[str]:
         if value.strip():
             yield value
     elif isinstance(value, Mapping):
-        for name, one in value.items():
-            if name not in _VOCABULARY:
-                yield from _words(one)
+        for one in value.values():
+            yield from _words(one)
     elif isinstance(value, Iterable):
         for one in value:
             yield from _words(one)
