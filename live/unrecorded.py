@@ -12,7 +12,10 @@ from typing import Any
 from live.sanitise.documents import Document
 from live.sanitise.engine import leaves
 
-_FRAME = frozenset({"kind", "author", "thread", "turn", "response", "status"})
+FRAME = frozenset({"kind", "author", "thread", "turn", "response", "status"})
+
+_VOCABULARY = frozenset({"form", "operation", "status"})
+"""Values in the normalised model's own words, which no CLI has to use."""
 
 
 def unrecorded(
@@ -22,7 +25,11 @@ def unrecorded(
     kept = Kept(documents)
     found: list[dict[str, Any]] = []
     for index, (message, known) in enumerate(messages):
-        fields = {name: value for name, value in message.items() if name not in _FRAME}
+        fields = {
+            name: value
+            for name, value in message.items()
+            if name not in FRAME and name not in _VOCABULARY
+        }
         gone = [name for name, value in fields.items() if not kept.holds(value)]
         worded = [name for name, value in fields.items() if any(_words(value))]
         if worded and set(worded) <= set(gone):
@@ -81,8 +88,9 @@ def _words(value: Any) -> Iterator[str]:
         if value.strip():
             yield value
     elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _words(one)
+        for name, one in value.items():
+            if name not in _VOCABULARY:
+                yield from _words(one)
     elif isinstance(value, Iterable):
         for one in value:
             yield from _words(one)

@@ -168,6 +168,7 @@ class Sanitiser:
             words = sorted(self._ids, key=len, reverse=True)
             alternatives = "|".join(re.escape(word) for word in words)
             self._known = re.compile(rf"(?<![0-9A-Za-z])(?:{alternatives})(?![0-9A-Za-z])")
+            self._provenance.admit(self._ids.values())
 
     # ------------------------------------------------------------------ second pass
 

@@ -45,10 +45,14 @@ class Provenance:
 
     def __init__(self, script: Iterable[str], markers: Iterable[Marker]) -> None:
         self._whole = frozenset(script)
-        pieces = {piece for text in self._whole for piece in _pieces(text)}
+        self.admit(())
         wordings = {piece for marker in markers for piece in _spellings(marker.text)}
-        self._script = _alternatives(pieces)
         self._markers = _alternatives(wordings)
+
+    def admit(self, words: Iterable[str]) -> None:
+        """Let further words in: ids that were renamed."""
+        self._whole |= frozenset(words)
+        self._script = _alternatives({piece for text in self._whole for piece in _pieces(text)})
 
     def foreign(self, text: str) -> list[tuple[int, int]]:
         """Return the spans of a text that come from nowhere, each as long as it can be."""

@@ -1,0 +1,145 @@
+"""Whether a committed recording holds only words of known origin, and all that it should.
+
+Clean: every string is from the script, a placeholder, a marker, a renamed id, a time of the
+fixed morning, or a word of the format where the agent's table says that one stands. Alive:
+every value that the truth asks for is still there. The first alone would praise an empty file.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from live.agents.base import find_driver
+from live.composing import play, steps
+from live.model import script
+from live.sanitise import Document, Provenance, load, markers, rules, script_strings
+from live.sanitise.engine import leaves
+from live.sanitise.provenance import TOKEN
+from live.sanitise.renaming import UUID, is_renamed_id, is_renamed_uuid
+from live.sanitise.rules import Rules, named
+from live.unrecorded import FRAME, Kept
+
+_SHOWN = 80
+
+
+def provenance(case: Path) -> list[str]:
+    """Return what in a case is of unknown origin: one line each, empty when it is clean."""
+    facts = json.loads((case / "case.json").read_text(encoding="utf-8"))
+    table = rules(facts["agent"])
+    documents = _documents(case)
+    words = _script(facts) | _ids(documents, table)
+    known = Provenance(words, markers(facts["agent"]))
+    found: list[str] = []
+    for document in documents:
+        if document.form == "text":
+            found += _text(document, known, words)
+            continue
+        for index, record in enumerate(document.records, 1):
+            if document.form == "database" and "row" not in record:
+                continue
+            for path, value in leaves(record):
+                if isinstance(value, str) and not _explained(path, value, known, table, words):
+                    where = f"{document.path}, record {index}, {'.'.join(path)}"
+                    found.append(f"{where}: {value[:_SHOWN]!r}")
+    return found
+
+
+def alive(case: Path) -> list[str]:
+    """Return what the truth asks for and the files no longer hold."""
+    facts = json.loads((case / "case.json").read_text(encoding="utf-8"))
+    truth = json.loads((case / "truth.json").read_text(encoding="utf-8"))
+    kept = Kept([one for one in _documents(case) if one.path != "model.jsonl"])
+    gone: dict[int, set[str] | None] = {}
+    for entry in facts["unrecorded"]:
+        fields = entry["fields"]
+        before = gone.get(entry["message"], set[str]())
+        gone[entry["message"]] = None if fields is None or before is None else before | {*fields}
+    found: list[str] = []
+    for index, message in enumerate(truth["messages"]):
+        missing = gone.get(index, set[str]())
+        if missing is None:
+            continue
+        found += [
+            f"message {index} ({message['kind']}): no file holds its {name}"
+            for name, value in message.items()
+            if name not in FRAME and name not in missing and not kept.holds({name: value})
+        ]
+    return found
+
+
+def _script(facts: dict[str, Any]) -> set[str]:
+    """Return the strings that the recorder brought into a case's run."""
+    driver = find_driver(facts["agent"], facts["release"], facts["dialect"])
+    scenario = script.load(facts["scenario"])
+    if scenario.revision != facts["revision"]:
+        raise ValueError(
+            f"{facts['scenario']} is now at revision {scenario.revision}, the recording at"
+            f" {facts['revision']}: record it again"
+        )
+    played = steps(scenario, driver, facts["cwd"])
+    return script_strings(scenario, played, play(played, driver), driver, facts["cwd"])
+
+
+def _documents(case: Path) -> list[Document]:
+    """Load a case's files, databases from their statements, and what the model was asked."""
+    found: list[Document] = []
+    for path in sorted((case / "home").rglob("*")):
+        if path.is_file():
+            found.append(_load(path, str(path.relative_to(case / "home"))))
+    rows = (case / "model.jsonl").read_text(encoding="utf-8").splitlines()
+    records = tuple(_asked(json.loads(row)) for row in rows)
+    return [*found, Document(path="model.jsonl", form="lines", records=records)]
+
+
+def _load(path: Path, relative: str) -> Document:
+    if path.suffix != ".sql":
+        return load(path, relative)
+    with tempfile.TemporaryDirectory() as scratch:
+        target = Path(scratch) / "database"
+        database = sqlite3.connect(target)
+        database.executescript(path.read_text(encoding="utf-8"))
+        database.close()
+        return load(target, relative)
+
+
+def _asked(row: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what the judge of the requests said, in this project's own words."""
+    return {name: value for name, value in row.items() if name not in ("violations", "unjudged")}
+
+
+def _ids(documents: Sequence[Document], table: Rules) -> set[str]:
+    """Return the renamed ids that stand where the table says that ids do."""
+    return {
+        value
+        for document in documents
+        for record in document.records
+        for path, value in leaves(record)
+        for rule in table.ids
+        if isinstance(value, str) and named(path, (rule.key,)) and is_renamed_id(value, rule.prefix)
+    }
+
+
+def _explained(
+    path: tuple[str, ...], value: str, known: Provenance, table: Rules, words: set[str]
+) -> bool:
+    if any(not is_renamed_uuid(found) and found not in words for found in UUID.findall(value)):
+        return False
+    if path and path[-1] == "key":
+        return TOKEN.fullmatch(value) is not None or not known.foreign(value)
+    if path and path[0] in ("kind", "role", "type", "ending", "thread", "response", "media_type"):
+        return TOKEN.fullmatch(value) is not None
+    if named(path, table.structural) and TOKEN.fullmatch(value):
+        return True
+    return not known.foreign(value)
+
+
+def _text(document: Document, known: Provenance, words: set[str]) -> Iterator[str]:
+    for number, line in enumerate(document.records, 1):
+        _, _, value = line.partition(": ")
+        if known.foreign(value or line) and (value or line) not in words:
+            yield f"{document.path}, line {number}: {line[:_SHOWN]!r}"
