@@ -108,6 +108,23 @@ def test_a_prompt_says_who_sent_it(source: str | None, author: str, tmp_path: Pa
     assert only(events, tmp_path, UserMessage).author == author
 
 
+def test_what_autopilot_says_is_what_it_told_the_model(tmp_path: Path) -> None:
+    events = Events()
+    told = "<now>noon</now>\n\nGo on grinding."
+    events.user("", source="autopilot", isAutopilotContinuation=True, transformedContent=told)
+    assert texts(only(events, tmp_path, UserMessage).content) == told
+
+
+def test_a_skill_is_in_context_by_what_was_delivered_of_it(tmp_path: Path) -> None:
+    events = Events()
+    events.add("skill.invoked", name="greet", content="Say hello", pluginName=None)
+    events.add("skill.context_delivered_ref", source="skill-greet", contentId="sha256:ab")
+    skill, delivered = read(events, tmp_path).messages
+    assert (skill.in_context, delivered.in_context) == (False, True)
+    # 1.0.60 refuses a skill without a plugin that says so with null.
+    assert skill.value == {"name": "greet", "content": "Say hello"}
+
+
 @pytest.mark.parametrize(
     ("recorded", "delivery"), [("idle", "typed"), ("queued", "queued"), ("steering", "steered")]
 )
@@ -203,6 +220,7 @@ def test_an_answer_that_the_cli_wrote_itself_is_the_harness_s(tmp_path: Path) ->
     events.done(fetch["toolCallId"], "the report")
     notice, call = read(events, tmp_path).messages
     assert (notice.author, notice.provenance) == ("harness", "system.notification:agent_idle")
+    assert notice.content == (Text(text="<n>idle</n>"), Structured(value={"type": "agent_idle"}))
     assert (type(call), call.author, texts(call.output)) == (ToolCall, "harness", "the report")
 
 

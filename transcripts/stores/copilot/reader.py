@@ -91,9 +91,9 @@ _BOOKKEEPING = frozenset(
     session.schedule_created session.schedule_rearmed session.session_limits_changed
     session.shutdown session.start session.task_complete session.title_changed session.truncation
     session.usage_checkpoint session.usage_record session.warning session.workspace_file_changed
-    skill.context_delivered skill.context_delivered_ref skill.invoked_ref subagent.completed
-    subagent.configured subagent.deselected subagent.failed subagent.selected subagent.started
-    tool.execution_start tool_search.activated workflow.run_started
+    skill.invoked_ref subagent.completed subagent.configured subagent.deselected subagent.failed
+    subagent.selected subagent.started tool.execution_start tool_search.activated
+    workflow.run_started
     """.split()  # noqa: SIM905
 )
 
@@ -357,7 +357,13 @@ class _Reading:
                 return self._error(event)
             case "system.notification":
                 return self._notification(event)
-            case "system.message" | "skill.invoked" | "abort":
+            case (
+                "system.message"
+                | "skill.invoked"
+                | "skill.context_delivered"
+                | "skill.context_delivered_ref"
+                | "abort"
+            ):
                 return self._other(event)
             case "session.binary_asset":
                 self._asset(event.data)
@@ -454,16 +460,23 @@ class _Reading:
         self._queue.append(
             UserMessage(
                 **common,
-                content=self._prompt(event.data),
+                content=self._prompt(event.data, of_harness=author == "harness"),
                 delivery=delivery,
                 provenance=source,
             )
         )
         return True
 
-    def _prompt(self, data: Mapping[str, Any]) -> Content:
+    def _prompt(self, data: Mapping[str, Any], *, of_harness: bool) -> Content:
+        """Return what was said; ``transformedContent`` is what the CLI made of it.
+
+        Only where the CLI speaks itself (autopilot going on), that is all there is.
+        """
         parts: list[Part] = []
-        if (text := _string(data, "content")) is not None:
+        text = _string(data, "content")
+        if text is None and of_harness:
+            text = _string(data, "transformedContent")
+        if text is not None:
             parts.append(Text(text=text))
         parts.extend(self._attachment(item) for item in _objects(data, "attachments"))
         return tuple(parts)
@@ -501,14 +514,14 @@ class _Reading:
             return False
         if event.id is not None:
             self._notified.add(event.id)
-        kind = _string(_object(event.data, "kind"), "type")
+        kind = _object(event.data, "kind")
         common = self._common(event, event.own_id, external=event.id, author="harness")
         self._queue.append(
             UserMessage(
                 **common,
-                content=(Text(text=text),),
+                content=(Text(text=text), *((Structured(value=kind),) if kind else ())),
                 delivery="programmatic",
-                provenance=_detailed(event.type, kind),
+                provenance=_detailed(event.type, _string(kind, "type")),
             )
         )
         return True
@@ -825,17 +838,17 @@ class _Reading:
 
     def _other(self, event: _Event) -> bool:
         # SIGTERM is recorded as an abort by the person, too: nobody in particular did it.
-        aborted = event.type == "abort"
-        status: Status = "cancelled" if aborted else "completed"
+        status: Status = "cancelled" if event.type == "abort" else "completed"
         common = self._common(event, event.own_id, external=event.id, author="harness")
         self._queue.append(
             Other(
                 **common,
                 status=status,
-                in_context=not aborted,
+                # A skill is in context by what was delivered of it, which refers to it.
+                in_context=event.type not in {"abort", "skill.invoked"},
                 provenance=event.type,
                 record=event.type,
-                value=dict(event.data),
+                value={name: value for name, value in event.data.items() if value is not None},
             )
         )
         return True

@@ -337,9 +337,7 @@ class _Writing:
         self._interaction[message.agent] = self._uuid("interaction", message.id)
         self._turns[message.agent] = 0
         if self.native and notified:
-            kind = {"type": _detail(message) or "unclassified"}
-            text = content_text(message.content)
-            self._emit("system.notification", {"content": text, "kind": kind}, message)
+            self._notification(message)
             return
         words, attachments = self._prompt(message)
         if not words and not attachments and not self.native:
@@ -356,6 +354,13 @@ class _Writing:
         if self.native and message.provenance:
             data["source"] = message.provenance
         self._emit("user.message", data, message)
+
+    def _notification(self, message: UserMessage) -> None:
+        """Write a notification with its kind whole: 1.0.60 refuses one that lacks an id."""
+        kinds = [part.value for part in message.content if isinstance(part, Structured)]
+        words = [part for part in message.content if isinstance(part, Text)]
+        kind = kinds[0] if kinds else {"type": "unclassified"}
+        self._emit("system.notification", {"content": content_text(words), "kind": kind}, message)
 
     def _prompt(self, message: UserMessage) -> tuple[str, list[dict[str, Any]]]:
         words: list[Any] = []
