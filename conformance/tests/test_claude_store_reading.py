@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -749,3 +750,42 @@ def test_reading_is_the_same_in_another_process_and_on_another_path(tmp_path: Pa
         after = path.stat()
         assert (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size)
     assert len(printed) == 1
+
+
+# ------------------------------------------------------------------ in little memory
+
+
+def test_iterating_yields_what_reading_returns(tmp_path: Path) -> None:
+    rows = Rows()
+    _task(rows, "count the hives", "twelve", "ab12cd3")
+    rows.user("old", parent=rows.rows[0]["uuid"])
+    rows.user("new", parent=rows.rows[0]["uuid"])
+    rows.row("system", subtype="compact_boundary", parent=None, compactMetadata={"trigger": "auto"})
+    rows.user("what was said", isCompactSummary=True)
+    rows.assistant(says("half of one: \ud83d"))
+    path = save(tmp_path, rows)
+    save(tmp_path, _child("count the hives", "ab12cd3"), "agent-ab12cd3")
+    assert tuple(ClaudeStore.iter_path(path)) == ClaudeStore.read_path(path).messages
+
+
+def test_iterating_holds_one_record_at_a_time(tmp_path: Path) -> None:
+    rows = Rows()
+    rows.user("fetch the sacks")
+    for number in range(60):
+        rows.assistant(calls(f"toolu_{number}", "Bash", command="fetch"))
+        rows.result(f"toolu_{number}", "grain " * 80_000, is_error=False)
+    path = save(tmp_path, rows)
+    assert path.stat().st_size > 28_000_000
+    tracemalloc.start()
+    count = sum(1 for _ in ClaudeStore.iter_path(path))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert count == 61
+    assert peak < 9_000_000
+
+
+def test_nothing_to_iterate_is_an_error_too(tmp_path: Path) -> None:
+    rows = Rows()
+    rows.bare("mode", mode="plan")
+    with pytest.raises(NoMessages):
+        list(ClaudeStore.iter_path(save(tmp_path, rows)))

@@ -32,7 +32,7 @@ from transcripts.model import (
 from transcripts.narration import has_lone_surrogate, prose
 from transcripts.stores.claude.chain import Chain, stamp
 from transcripts.stores.claude.content import blocks
-from transcripts.stores.claude.messages import PROVIDER, SYNTHETIC
+from transcripts.stores.claude.context import PROVIDER, SYNTHETIC
 from transcripts.stores.claude.prompts import marked
 from transcripts.stores.claude.results import text_of
 from transcripts.stores.claude.translation import NativeCall, native_calls

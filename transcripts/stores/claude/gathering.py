@@ -18,7 +18,8 @@ from uuid import UUID
 from transcripts.model import Damage
 from transcripts.records import jsonlines
 from transcripts.stores.claude import layout
-from transcripts.stores.claude.rows import Row, row_of, string
+from transcripts.stores.claude.rows import Row, row_of
+from transcripts.stores.claude.shelf import Shelf
 
 
 class Gathered(NamedTuple):
@@ -34,10 +35,13 @@ class Gathered(NamedTuple):
     inherited: dict[str, str]
 
 
-def gather(path: Path, root: Path, *, recover: bool) -> Gathered:
-    """Return the rows of the session whose file is given."""
+def gather(path: Path, root: Path, *, recover: bool, shelve: bool = False) -> Gathered:
+    """Return the rows of the session whose file is given.
+
+    With ``shelve`` their values stay on the disk.
+    """
     damage: list[Damage] = []
-    rows = [row_of(record) for record in jsonlines.iterate(path, root, damage, recover=recover)]
+    rows = rows_of_file(path, root, damage, recover=recover, shelve=shelve)
     session_id = _session_id(path, rows)
     own, foreign, inherited = _partition(rows, session_id)
     name = path.relative_to(root).as_posix()
@@ -50,6 +54,23 @@ def gather(path: Path, root: Path, *, recover: bool) -> Gathered:
     damage += doubled
     damage += _dangling(own, foreign)
     return Gathered(session_id, own, damage, inherited)
+
+
+def rows_of_file(
+    path: Path, root: Path, damage: list[Damage], *, recover: bool, shelve: bool = False
+) -> list[Row]:
+    """Return the rows of one file, adding what is wrong to ``damage``."""
+    shelf = Shelf(path) if shelve else None
+    rows: list[Row] = []
+    faults = 0
+    for record in jsonlines.iterate(path, root, damage, recover=recover):
+        row = row_of(record)
+        # What was mended on reading is not on the disk as it is here.
+        if shelf is not None and len(damage) == faults:
+            row = row._replace(record=shelf.put(record))
+        faults = len(damage)
+        rows.append(row)
+    return rows
 
 
 def _session_id(path: Path, rows: list[Row]) -> str:
@@ -86,13 +107,13 @@ def _partition(rows: list[Row], session_id: str) -> tuple[list[Row], list[Row], 
     for start in rows:
         if start.session != session_id:
             continue
-        index = by_uuid.get(_link(start) or "")
+        index = by_uuid.get(start.link or "")
         while index is not None and index not in seen:
             seen.add(index)
             row = rows[index]
             if row.session and row.session != session_id:
                 last_ancestor[row.session] = max(index, last_ancestor.get(row.session, -1))
-            index = by_uuid.get(_link(row) or "")
+            index = by_uuid.get(row.link or "")
     own: list[Row] = []
     foreign: list[Row] = []
     inherited: dict[str, str] = {}
@@ -106,10 +127,6 @@ def _partition(rows: list[Row], session_id: str) -> tuple[list[Row], list[Row], 
         else:
             foreign.append(row)
     return own, foreign, inherited
-
-
-def _link(row: Row) -> str | None:
-    return row.parent or string(row.value.get("logicalParentUuid"))
 
 
 def _foreign_damage(source: str, foreign: Iterable[Row]) -> list[Damage]:

@@ -16,7 +16,6 @@ from transcripts.model import SessionInfo
 from transcripts.records import Record, jsonlines
 from transcripts.stores.base import Listing, Unlisted
 from transcripts.stores.claude import bookkeeping, layout, wordings
-from transcripts.stores.claude.branches import is_prompt
 from transcripts.stores.claude.content import parts
 from transcripts.stores.claude.reader import AGENT, first_field, last_field
 from transcripts.stores.claude.results import text_of
@@ -105,7 +104,7 @@ def _head(path: Path, root: Path) -> Iterator[Row]:
 
 
 def _typed_by_a_person(row: Row) -> str | None:
-    if not is_prompt(row) or row.sidechain:
+    if not row.prompt or row.sidechain:
         return None
     text = text_of(parts(message_of(row).get("content")))
     return wordings.typed(text).text if text.strip() else None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from transcripts.errors import NoMessages, NotATranscript
 from transcripts.ids import derive
@@ -17,10 +18,11 @@ from transcripts.model import (
     UserMessage,
 )
 from transcripts.stores.claude import bookkeeping, layout
+from transcripts.stores.claude.context import SYNTHETIC, Session
 from transcripts.stores.claude.gathering import Gathered, gather
-from transcripts.stores.claude.messages import SYNTHETIC, Session, read_thread
-from transcripts.stores.claude.rows import Row, mapping, message_of, string, time_of
-from transcripts.stores.claude.subagents import inline_threads, own_threads, woven
+from transcripts.stores.claude.rows import Row, message_of, string, time_of
+from transcripts.stores.claude.subagents import Thread, inline_threads, own_threads, woven
+from transcripts.stores.claude.threads import read_thread
 
 AGENT = "claude"
 _ID_SCOPE = "ClaudeCodeCli"
@@ -32,35 +34,77 @@ def read(path: Path, *, recover: bool) -> Transcript:
 
     A folder is read where it is all that is left of a session: its subagents' threads.
     """
-    path = path.absolute()
+    opened = _open(path.absolute(), recover=recover, shelve=False)
+    messages = list(opened.messages())
+    if not messages:
+        raise opened.nothing()
+    return _transcript(opened, messages)
+
+
+def iterate(path: Path, *, recover: bool) -> Iterator[AnyMessage]:
+    """Yield the messages of a session in little memory: only the links of its rows are held."""
+    opened = _open(path.absolute(), recover=recover, shelve=True)
+    found = False
+    for message in opened.messages():
+        found = True
+        yield message
+    if not found:
+        raise opened.nothing()
+
+
+class _Opened(NamedTuple):
+    """A session's rows, of all its files, before any message is made of them."""
+
+    path: Path
+    root: Path
+    gathered: Gathered
+    threads: list[Thread]
+    session: Session
+
+    @property
+    def main(self) -> list[Row]:
+        """The rows of the main thread."""
+        return [row for row in self.gathered.rows if not row.sidechain]
+
+    def messages(self) -> Iterator[AnyMessage]:
+        """Yield the messages of all threads."""
+        return woven(read_thread(self.main, self.session, None), self.threads, self.session)
+
+    def nothing(self) -> NoMessages:
+        """Return the error for a session that has rows and no message."""
+        kinds = sorted({bookkeeping.record_name(row) for row in self.gathered.rows})
+        named = f" ({', '.join(kinds[:5])})" if kinds else ""
+        return NoMessages(
+            f"no message in {len(self.gathered.rows)} records{named}",
+            path=self.path,
+            next_step="check that this is a session's own file",
+        )
+
+
+def _open(path: Path, *, recover: bool, shelve: bool) -> _Opened:
     root = layout.root_of(path)
-    if path.is_dir():
-        if not layout.is_orphan(path):
-            raise NotATranscript(
-                "a directory, and a Claude Code session is a file",
-                path=path,
-                next_step="give the .jsonl file",
-            )
+    if not path.is_dir():
+        gathered = gather(path, root, recover=recover, shelve=shelve)
+    elif layout.is_orphan(path):
         gathered = Gathered(path.name, [], [], {})
     else:
-        gathered = gather(path, root, recover=recover)
-    session = Session(
-        scope=session_scope(gathered.session_id),
-        inherited=gathered.inherited,
-        stamping=_stamping_releases(gathered.rows),
-        damage=gathered.damage,
-    )
-    main = [row for row in gathered.rows if not row.sidechain]
-    inline = [row for row in gathered.rows if row.sidechain]
-    messages = read_thread(main, session, None)
-    files = own_threads(path, root, gathered.session_id, session, recover=recover)
-    messages = woven(messages, [*inline_threads(inline), *files], session)
-    if not messages:
-        raise NoMessages(
-            _nothing_in(gathered), path=path, next_step="check that this is a session's own file"
+        raise NotATranscript(
+            "a directory, and a Claude Code session is a file",
+            path=path,
+            next_step="give the .jsonl file",
         )
-    rows = main or inline or [row for thread in files for row in thread.rows]
-    return _transcript(path, root, gathered, rows, messages, session)
+    session_id, rows, damage, inherited = gathered
+    threads = [
+        *inline_threads([row for row in rows if row.sidechain]),
+        *own_threads(path, root, session_id, damage, recover=recover, shelve=shelve),
+    ]
+    session = Session(
+        scope=session_scope(session_id),
+        inherited=inherited,
+        stamping=frozenset(string(row.value.get("version")) or "" for row in rows if row.stamped),
+        damage=damage,
+    )
+    return _Opened(path, root, gathered, threads, session)
 
 
 def session_scope(session_id: str) -> str:
@@ -68,21 +112,9 @@ def session_scope(session_id: str) -> str:
     return derive(_ID_SCOPE, session_id)
 
 
-def _nothing_in(gathered: Gathered) -> str:
-    kinds = sorted({bookkeeping.record_name(row) for row in gathered.rows})
-    return f"no message in {len(gathered.rows)} records" + (
-        f" ({', '.join(kinds[:5])})" if kinds else ""
-    )
-
-
-def _transcript(
-    path: Path,
-    root: Path,
-    gathered: Gathered,
-    rows: Sequence[Row],
-    messages: list[AnyMessage],
-    session: Session,
-) -> Transcript:
+def _transcript(opened: _Opened, messages: Sequence[AnyMessage]) -> Transcript:
+    path, root, gathered, threads, session = opened
+    rows = opened.main or [row for thread in threads for row in thread.rows]
     times = [time for row in rows if (time := time_of(row)) is not None]
     unread = [
         Unread(record=record, count=count, known=known)
@@ -123,15 +155,6 @@ def _last_model(rows: Sequence[Row]) -> str | None:
         if row.type == "assistant" and model and model != SYNTHETIC:
             return model
     return None
-
-
-def _stamping_releases(rows: Sequence[Row]) -> frozenset[str]:
-    """Return the releases whose rows say where a prompt came from."""
-    return frozenset(
-        string(row.value.get("version")) or ""
-        for row in rows
-        if row.type == "user" and mapping(row.value.get("origin")).get("kind")
-    )
 
 
 def _first_words(messages: Sequence[AnyMessage]) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from transcripts.model import Content, Status, Text
 from transcripts.stores.claude import wordings
 from transcripts.stores.claude.content import parts
-from transcripts.stores.claude.rows import Row, mapping, number, string, time_of
+from transcripts.stores.claude.rows import Row, blocks_of, mapping, number, string, time_of
 
 _TOOL_USE_ERROR = re.compile(r"<tool_use_error>(.*)</tool_use_error>", re.DOTALL)
 _EXIT_CODE = re.compile(r"Exit code (-?[0-9]+)(?:\n|\Z)")
@@ -35,11 +35,15 @@ class Use(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A tool_result block, where it stands in its row's content, and the row."""
+    """A tool_result block: the row, and where it stands in the row's content."""
 
-    block: dict[str, Any]
-    position: int
     row: Row
+    position: int
+
+    @property
+    def block(self) -> dict[str, Any]:
+        """The block itself."""
+        return mapping(blocks_of(self.row)[self.position])
 
     @property
     def is_error(self) -> bool | None:

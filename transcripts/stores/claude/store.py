@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -48,19 +49,14 @@ class ClaudeStore(Store):
     @classmethod
     def iter_path(cls, path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
         """Yield the messages of a session file, in order."""
-        yield from cls.read_path(path, recover=recover).messages
+        with _typed_errors(path):
+            yield from reader.iterate(path, recover=recover)
 
     @classmethod
     def read_path(cls, path: Path, *, recover: bool = False) -> Transcript:
         """Read a session file whole, with what other files hold of the session."""
-        try:
+        with _typed_errors(path):
             return reader.read(path, recover=recover)
-        except OSError as error:
-            raise NotATranscript(
-                f"cannot be read: {error.strerror or error}",
-                path=path,
-                next_step="check the path and its permissions",
-            ) from error
 
     def write(
         self,
@@ -86,6 +82,18 @@ class ClaudeStore(Store):
     def resume_command(self, session_id: str) -> Sequence[str]:
         """Return the command that resumes a session from its own directory."""
         return ["claude", "--resume", session_id]
+
+
+@contextmanager
+def _typed_errors(path: Path) -> Generator[None, None, None]:
+    try:
+        yield
+    except OSError as error:
+        raise NotATranscript(
+            f"cannot be read: {error.strerror or error}",
+            path=path,
+            next_step="check the path and its permissions",
+        ) from error
 
 
 def _is_ours(row: Row) -> bool:

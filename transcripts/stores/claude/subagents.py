@@ -14,11 +14,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from transcripts.model import AnyMessage, CallerEvidence, SubAgent, Text, UserMessage
+from transcripts.model import AnyMessage, CallerEvidence, Damage, SubAgent
 from transcripts.records import jsonlines
 from transcripts.stores.claude import layout
-from transcripts.stores.claude.messages import Session, read_thread
-from transcripts.stores.claude.rows import Row, mapping, row_of, string
+from transcripts.stores.claude.content import parts
+from transcripts.stores.claude.context import Session
+from transcripts.stores.claude.gathering import rows_of_file
+from transcripts.stores.claude.results import text_of
+from transcripts.stores.claude.rows import Row, mapping, message_of, row_of, string
+from transcripts.stores.claude.threads import read_thread
 
 _WARM_UP = "Warmup"
 
@@ -30,9 +34,21 @@ class Thread(NamedTuple):
     rows: list[Row]
     call: str | None
 
+    @property
+    def prompt(self) -> str | None:
+        """The words with which the thread begins."""
+        first = next((row for row in self.rows if row.type == "user"), None)
+        return text_of(parts(message_of(first).get("content"))) if first else None
+
 
 def own_threads(
-    path: Path, root: Path, session_id: str, session: Session, *, recover: bool
+    path: Path,
+    root: Path,
+    session_id: str,
+    damage: list[Damage],
+    *,
+    recover: bool,
+    shelve: bool = False,
 ) -> list[Thread]:
     """Return the threads that lie in files of their own."""
     threads: list[Thread] = []
@@ -41,10 +57,7 @@ def own_threads(
         beside = file.parent == path.parent
         if agent is None or file == path or (beside and not _serves(file, root, session_id)):
             continue
-        rows = [
-            row_of(record)
-            for record in jsonlines.iterate(file, root, session.damage, recover=recover)
-        ]
+        rows = rows_of_file(file, root, damage, recover=recover, shelve=shelve)
         threads.append(Thread(agent, rows, None if beside else _noted_call(file)))
     return threads
 
@@ -66,35 +79,67 @@ def inline_threads(rows: Sequence[Row]) -> list[Thread]:
     return list(threads.values())
 
 
-def woven(main: list[AnyMessage], threads: Sequence[Thread], session: Session) -> list[AnyMessage]:
-    """Return all messages, each thread's behind the call that it serves, strays at the end."""
-    children = [read_thread(thread.rows, session, thread.agent) for thread in threads]
-    calls = [
-        message
-        for messages in (main, *children)
-        for message in messages
-        if isinstance(message, SubAgent)
-    ]
-    served: dict[str, list[list[AnyMessage]]] = {}
-    strays: list[list[AnyMessage]] = []
-    taken: set[str] = set()
-    for thread, messages in zip(threads, children, strict=True):
-        call, evidence = _call_of(thread, messages, calls, taken)
-        if call is None:
-            strays.append(_stray(messages))
+def woven(
+    main: Iterator[AnyMessage], threads: Sequence[Thread], session: Session
+) -> Iterator[AnyMessage]:
+    """Yield all messages, each thread's behind the call that it serves, strays at the end."""
+    waiting = list(threads)
+    yield from _expanded(main, waiting, session)
+    while waiting:
+        thread = waiting.pop(0)
+        yield from _expanded(_stray(thread, session), waiting, session)
+
+
+def _expanded(
+    messages: Iterator[AnyMessage], waiting: list[Thread], session: Session
+) -> Iterator[AnyMessage]:
+    """Yield messages, after each call the threads that serve it; these are waited for no more."""
+    stack = [messages]
+    while stack:
+        message = next(stack[-1], None)
+        if message is None:
+            stack.pop()
             continue
-        taken.add(call.id)
-        changes = {"caller": call.id, "caller_evidence": evidence, "turn": call.turn}
-        served.setdefault(call.id, []).append(
-            [msgspec.structs.replace(message, **changes) for message in messages]
+        yield message
+        if isinstance(message, SubAgent):
+            served = _threads_of(message, waiting)
+            stack += [_served(thread, message, evidence, session) for thread, evidence in served]
+
+
+def _threads_of(call: SubAgent, waiting: list[Thread]) -> list[tuple[Thread, CallerEvidence]]:
+    """Take the threads that serve a call: named by their note or by its result, else by prompt."""
+    native = [
+        thread
+        for thread in waiting
+        if call.agent_id == thread.agent or (thread.call and thread.call == call.external_id)
+    ]
+    found: list[tuple[Thread, CallerEvidence]] = [(thread, "native") for thread in native]
+    if not found and not call.agent_id and call.prompt:
+        alike = (thread for thread in waiting if not thread.call and thread.prompt == call.prompt)
+        found = [(thread, "derived") for thread in [next(alike, None)] if thread is not None]
+    for thread, _ in found:
+        waiting.remove(thread)
+    return found[::-1]
+
+
+def _served(
+    thread: Thread, call: SubAgent, evidence: CallerEvidence, session: Session
+) -> Iterator[AnyMessage]:
+    for message in read_thread(thread.rows, session, thread.agent):
+        yield msgspec.structs.replace(
+            message, caller=call.id, caller_evidence=evidence, turn=call.turn
         )
-    ordered = list(_expanded(main, served))
-    ordered += [message for messages in strays for message in _expanded(messages, served)]
-    # A thread that serves a call of its own (a ring of notes) is reached from nowhere.
-    reached = {message.id for message in ordered}
-    for thread in (thread for threads in served.values() for thread in threads):
-        ordered += [message for message in thread if message.id not in reached]
-    return ordered
+
+
+def _stray(thread: Thread, session: Session) -> Iterator[AnyMessage]:
+    """Yield a thread that no call asked for; a warm-up is the harness's own."""
+    messages = read_thread(thread.rows, session, thread.agent)
+    if thread.prompt != _WARM_UP:
+        return messages
+    return (
+        msgspec.structs.replace(message, author="harness", provenance="warm-up")
+        for message in messages
+    )
 
 
 def _serves(file: Path, root: Path, session_id: str) -> bool:
@@ -109,52 +154,3 @@ def _noted_call(file: Path) -> str | None:
         return string(mapping(jsonlines.parse(note.read_bytes())).get("toolUseId"))
     except (OSError, ValueError):
         return None
-
-
-def _call_of(
-    thread: Thread, messages: Sequence[AnyMessage], calls: Sequence[SubAgent], taken: set[str]
-) -> tuple[SubAgent | None, CallerEvidence]:
-    own = {message.id for message in messages}
-    calls = [call for call in calls if call.id not in own]
-    for call in calls:
-        if thread.call and call.external_id == thread.call:
-            return call, "native"
-    for call in calls:
-        if call.agent_id == thread.agent:
-            return call, "native"
-    prompt = next((part.text for message in messages[:1] for part in _words(message)), None)
-    for call in calls:
-        if prompt and call.prompt == prompt and call.id not in taken and not call.agent_id:
-            return call, "derived"
-    return None, "none"
-
-
-def _words(message: AnyMessage) -> list[Text]:
-    if not isinstance(message, UserMessage):
-        return []
-    return [part for part in message.content if isinstance(part, Text)]
-
-
-def _stray(messages: list[AnyMessage]) -> list[AnyMessage]:
-    """Mark the warm-up of a subagent, which no call asked for, as the harness's own."""
-    first = messages[0] if messages else None
-    if isinstance(first, UserMessage) and [part.text for part in _words(first)] == [_WARM_UP]:
-        return [
-            msgspec.structs.replace(message, author="harness", provenance="warm-up")
-            for message in messages
-        ]
-    return messages
-
-
-def _expanded(
-    messages: Sequence[AnyMessage], served: dict[str, list[list[AnyMessage]]]
-) -> Iterator[AnyMessage]:
-    stack = [iter(messages)]
-    while stack:
-        message = next(stack[-1], None)
-        if message is None:
-            stack.pop()
-            continue
-        yield message
-        for thread in reversed(served.get(message.id, [])):
-            stack.append(iter(thread))
