@@ -373,6 +373,10 @@ def test_tools_with_a_kind_of_their_own_become_it(tmp_path: Path) -> None:
     rows.result("toolu_1", "ok")
     rows.assistant(calls("toolu_2", "TaskCreate", subject="water"))
     rows.result("toolu_2", "created", toolUseResult={"task": {"id": "7", "subject": "water"}})
+    rows.assistant(calls("toolu_8", "TaskCreate", subject="mulch"))
+    rows.result("toolu_8", "created", toolUseResult={"task": {"id": "8", "subject": "mulch"}})
+    rows.assistant(calls("toolu_9", "TaskCreate", subject="never"))
+    rows.result("toolu_9", "not now", is_error=True)
     rows.assistant(calls("toolu_3", "TaskUpdate", taskId="7", status="completed"))
     rows.result("toolu_3", "updated", toolUseResult={"success": True})
     rows.assistant(calls("toolu_4", "ExitPlanMode", plan="1. graft"))
@@ -383,14 +387,14 @@ def test_tools_with_a_kind_of_their_own_become_it(tmp_path: Path) -> None:
     question = {"question": "Which tree?", "options": [{"label": "old"}, {"label": "young"}]}
     rows.assistant(calls("toolu_6", "AskUserQuestion", questions=[question]))
     rows.result("toolu_6", "answered", toolUseResult={"answers": {"Which tree?": "old"}})
-    _, todos, created, updated, plan, search, asked = read(tmp_path, rows).messages
+    _, todos, *tasks, plan, search, asked = read(tmp_path, rows).messages
     assert isinstance(todos, Plan)
     assert [(i.text, i.status) for i in todos.items] == [("graft", "in_progress")]
-    assert isinstance(created, Plan)
-    assert isinstance(updated, Plan)
-    assert [(i.id, i.text, i.status) for i in (*created.items, *updated.items)] == [
-        ("7", "water", "pending"),
-        ("7", "water", "completed"),
+    assert [[(i.text, i.status) for i in t.items] for t in tasks if isinstance(t, Plan)] == [
+        [("water", "pending")],
+        [("water", "pending"), ("mulch", "pending")],
+        [("water", "pending"), ("mulch", "pending"), ("never", "pending")],
+        [("water", "completed"), ("mulch", "pending")],
     ]
     assert isinstance(plan, Plan)
     assert (plan.form, words(plan)) == ("proposal", "1. graft")

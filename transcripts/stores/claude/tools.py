@@ -38,7 +38,7 @@ PLANS = frozenset({"EnterPlanMode", "ExitPlanMode"})
 TASKS = frozenset({"TaskCreate", "TaskUpdate", "TaskList", "TaskGet"})
 
 Checklist = dict[str, PlanItem]
-"""The tasks of a session by id, as the Task tools left them: these record one change each."""
+"""The tasks of a session by id, as the Task tools' calls so far have left them."""
 
 _ItemStatus = Literal["pending", "in_progress", "completed", "unknown"]
 
@@ -202,39 +202,38 @@ def _item_status(value: Any) -> _ItemStatus:
 def _task_items(
     checklist: Checklist, name: str, given: dict[str, Any], result: Result | None
 ) -> tuple[PlanItem, ...]:
-    """Return the items that a Task tool's call speaks of, and bring the checklist forward.
+    """Return the checklist as a Task tool's call leaves it, and bring it forward if it did.
 
-    An update names its task only by number: its words are those of its creation.
+    Each call records one change: the list is what all calls so far have made of it. An update
+    names its task only by number, its words are those of its creation.
     """
     details = result.details if result else {}
-    done = result is not None and not result.is_error
+    after = dict(checklist)
     match name:
         case "TaskCreate":
-            identity = string(mapping(details.get("task")).get("id"))
-            if identity is None and done:
-                identity = str(len(checklist) + 1)
+            identity = string(mapping(details.get("task")).get("id")) or str(len(after) + 1)
             text = _string(given.get("subject")) or ""
-            created = PlanItem(text=text, status="pending", id=identity)
-            if done and identity:
-                checklist[identity] = created
-            return (created,)
+            after[identity] = PlanItem(text=text, status="pending", id=identity)
         case "TaskUpdate":
-            identity = string(given.get("taskId"))
-            known = checklist.get(identity or "")
+            identity = string(given.get("taskId")) or ""
             status = given.get("status")
-            updated = PlanItem(
-                text=_string(given.get("subject")) or (known.text if known else ""),
-                status=_item_status(status) if status else (known.status if known else "unknown"),
-                id=identity,
+            known = after.get(identity, PlanItem(text="", id=identity or None))
+            after[identity] = PlanItem(
+                text=_string(given.get("subject")) or known.text,
+                status=_item_status(status) if status else known.status,
+                id=known.id,
             )
-            if done and identity and status == "deleted":
-                checklist.pop(identity, None)
-            elif done and identity:
-                checklist[identity] = updated
-            return (updated,)
+            if status == "deleted":
+                del after[identity]
+        case "TaskList" if isinstance(details.get("tasks"), list):
+            items = [_item(task) for task in details["tasks"]]
+            after = {item.id: item for item in items if item.id}
         case _:
-            listed = sequence(details.get("tasks")) or [details.get("task")]
-            return tuple(_item(task) for task in listed if isinstance(task, dict))
+            pass
+    if result is not None and not result.is_error:
+        checklist.clear()
+        checklist.update(after)
+    return tuple(after.values())
 
 
 def _proposal(

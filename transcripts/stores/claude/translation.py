@@ -165,8 +165,8 @@ def _side(call: Call) -> Any:
             answers = {one.text: one.answer for one in call.questions if one.answer is not None}
             questions = mapping(call.arguments).get("questions")
             return {"questions": questions, "answers": answers} if answers else None
-        case Plan() if call.name == "TaskCreate" and call.items and call.items[0].id:
-            return {"task": {"id": call.items[0].id, "subject": call.items[0].text}}
+        case Plan() if call.name == "TaskCreate" and call.items and call.items[-1].id:
+            return {"task": {"id": call.items[-1].id, "subject": call.items[-1].text}}
         case Plan() if call.name == "TaskList" and call.items:
             tasks = [
                 {"id": item.id, "subject": item.text, "status": item.status, "blockedBy": []}
