@@ -20,7 +20,6 @@ from conformance.corpus import CorpusError, case_directories, find_corpus
 from conformance.crossing import all_stores
 from conformance.generated import generated, is_checkout, outdated, write
 from conformance.index import INDEX, index_text
-from conformance.lint import lint
 from conformance.matrix import Tick, check, every_cell
 from conformance.report import markdown
 from conformance.report.page import page
@@ -184,9 +183,9 @@ def corpus_lint(corpus_directory: Path | None) -> None:
     with _progress() as tick:
         tick("reading every case")
         try:
-            from conformance.provenance import provenance  # noqa: PLC0415
+            from conformance.lint import lint  # noqa: PLC0415
 
-            wrong = list(lint(corpus, provenance))
+            wrong = list(lint(corpus))
         except ModuleNotFoundError as error:
             raise _without_extra("the lint", error) from error
     if not (corpus / INDEX).is_file() or (corpus / INDEX).read_text("utf-8") != index_text(corpus):

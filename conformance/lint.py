@@ -1,14 +1,14 @@
 """The corpus held against its own rules: whole, of its shape, listed, and clean.
 
 Cleanliness is proved by provenance (every string is from the script, a placeholder, a
-structural value or a known marker: :mod:`live.sanitise`), and looked at a second time by
+structural value or a known marker: :mod:`live.lint`), and looked at a second time by
 detect-secrets, whose entropy plugins are off: ids and digests are what recordings are made of.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ from conformance.corpus import (
     wrong_digests,
 )
 from conformance.shapes import schema_of
+from live import lint as origins
+from live.sanitise import Unfaithful
 
 _TOP_LEVEL = frozenset({"case.json", "truth.json", "model.jsonl", "expected.json"})
 _DIRECTORIES = frozenset({"home", "hooked"})
@@ -40,10 +42,8 @@ _ENTROPY = frozenset({"Base64HighEntropyString", "HexHighEntropyString"})
 # the addresses are loopback's.
 _WORDY = frozenset({"KeywordDetector", "IPPublicDetector"})
 
-Provenance = Callable[[Case], Sequence[str]]
 
-
-def lint(corpus: Path, provenance: Provenance | None = None) -> Iterator[tuple[str, str]]:
+def lint(corpus: Path) -> Iterator[tuple[str, str]]:
     """Yield everything that is wrong with a corpus: the case (or file) and what it is."""
     names = [path.relative_to(corpus).as_posix() for path in case_directories(corpus)]
     for name in odd_names(names):
@@ -54,11 +54,11 @@ def lint(corpus: Path, provenance: Provenance | None = None) -> Iterator[tuple[s
             yield relative.as_posix(), "belongs to no case"
     for directory in case_directories(corpus):
         name = directory.relative_to(corpus).as_posix()
-        for wrong in lint_case(directory, corpus, provenance):
+        for wrong in lint_case(directory, corpus):
             yield name, wrong
 
 
-def lint_case(directory: Path, corpus: Path, provenance: Provenance | None = None) -> Iterator[str]:
+def lint_case(directory: Path, corpus: Path) -> Iterator[str]:
     """Yield everything that is wrong with one case."""
     yield from _schema("case", directory / "case.json")
     yield from _schema("truth", directory / "truth.json")
@@ -73,8 +73,7 @@ def lint_case(directory: Path, corpus: Path, provenance: Provenance | None = Non
     yield from _unrecorded(case)
     for path in sorted(path for path in directory.rglob("*") if path.is_file()):
         yield from (f"{path.relative_to(directory)}: {wrong}" for wrong in _unclean(path))
-    if provenance is not None:
-        yield from provenance(case)
+    yield from _origins(directory)
 
 
 # ------------------------------------------------------------------ shape
@@ -166,6 +165,15 @@ def _unrecorded(case: Case) -> Iterator[str]:
 
 
 # ------------------------------------------------------------------ cleanliness
+
+
+def _origins(directory: Path) -> Iterator[str]:
+    """Yield what comes from nowhere, and what the truth asks for that is no longer there."""
+    try:
+        yield from (f"of unknown origin: {place}" for place in origins.provenance(directory))
+        yield from origins.alive(directory)
+    except (Unfaithful, ValueError, KeyError, FileNotFoundError) as error:
+        yield f"can't be looked through: {error}"
 
 
 def _unclean(path: Path) -> Iterator[str]:
