@@ -63,8 +63,8 @@ def event(second: int, kind: str, **payload: Any) -> dict[str, Any]:
     return line(second, "event_msg", {"type": kind, **payload})
 
 
-def completed(second: int, kind: str, **fields: Any) -> dict[str, Any]:
-    return event(second, "item_completed", thread_id=SESSION, item={"type": kind, **fields})
+def completed(second: int, form: str, **fields: Any) -> dict[str, Any]:
+    return event(second, "item_completed", thread_id=SESSION, item={"type": form, **fields})
 
 
 def user(second: int, words: str, **more: Any) -> dict[str, Any]:
@@ -988,3 +988,57 @@ def test_a_listing_is_newest_first_and_says_what_it_could_not_list(tmp_path: Pat
     found = CodexStore(tmp_path).read(early)
     assert found is not None
     assert found.session_id == early
+
+
+# ------------------------------------------------------------------ agents that write letters
+
+
+def letter(second: int, sender: str, kind: str, words: str, sealed: str | None = None) -> Any:
+    heading = f"Message Type: {kind}\nTask name: /root\nSender: {sender}\nPayload:\n"
+    content = [{"type": "input_text", "text": heading + words}]
+    if sealed is not None:
+        content.append({"type": "encrypted_content", "encrypted_content": sealed})
+    return item(second, type="agent_message", author=sender, recipient="x", content=content)
+
+
+def test_a_spawned_agents_letter_is_its_report_and_its_copied_history_is_not_repeated(
+    tmp_path: Path,
+):
+    asked = call(2, "spawn_agent", {"task_name": "bees", "message": "count"}, namespace="team")
+    spawned = meta(
+        id=CHILD,
+        parent_thread_id=SESSION,
+        thread_source="subagent",
+        subagent_history_start_ordinal=4,
+    )
+    copied = [meta(), user(1, "go"), asked]
+    own_part = [letter(3, "/root", "NEW_TASK", "", "count"), assistant(4, "nine")]
+    child = tmp_path / DAY / f"rollout-2026-05-02T10-00-01-{CHILD}.jsonl"
+    child.parent.mkdir(parents=True)
+    records = [one | {"ordinal": at} for at, one in enumerate([spawned, *copied, *own_part])]
+    child.write_text("".join(f"{json.dumps(one)}\n" for one in records))
+    started = {"id": "c1", "kind": "started", "agent_thread_id": CHILD, "agent_path": "/root/bees"}
+    parent = read(
+        tmp_path,
+        user(1, "go"),
+        asked,
+        completed(2, "SubAgentActivity", **started),
+        output(3, '{"task_name":"/root/bees"}'),
+        letter(5, "/root/bees", "FINAL_ANSWER", "nine"),
+    )
+    assert said(parent) == [
+        ("UserMessage", "human", "go"),
+        ("SubAgent", "model", ""),
+        ("UserMessage", "agent", "count"),
+        ("AgentMessage", "model", "nine"),
+        ("UserMessage", "harness", "nine"),
+    ]
+    spawn = parent.messages[1]
+    assert isinstance(spawn, SubAgent)
+    assert (spawn.agent_id, spawn.description, spawn.status) == (CHILD, "bees", "completed")
+    assert content_text(spawn.output) == "nine"
+    alone = CodexStore.read_path(child)
+    inherited = [m.inherited_from for m in alone.messages]
+    assert [one is not None for one in inherited] == [True, True, False, False]
+    assert inherited[1] is not None
+    assert (inherited[1].session, inherited[1].id) == (SESSION, spawn.id)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from transcripts.model import Author
+from transcripts.model import Author, Content, Text
 from transcripts.stores.codex.foreign import flag, items, mapping, text
 
 _BLOCKS = (
@@ -61,6 +61,33 @@ def _author(kind: str | None, origin: dict[str, Any]) -> Author | None:
     if kind is None or kind == "unknown":
         return None
     return "human" if kind.startswith("user.") else "harness"
+
+
+LETTER = "multi_agent.agent_message"
+"""The kind of a user message that carries what one agent wrote to another."""
+
+_LETTER = re.compile(
+    r"Message Type: [^\n]*\n(?:[A-Z][^\n:]*: [^\n]*\n)*?(?:Sender: (?P<sender>[^\n]*)\n)?Payload:\n"
+)
+
+
+def heading(sender: str) -> str:
+    """Return the heading that Codex puts over what one agent wrote to another."""
+    return f"Message Type: MESSAGE\nSender: {sender}\nPayload:\n"
+
+
+def opened(words: str) -> tuple[str | None, str]:
+    """Return the sender that a letter's heading names and the letter without its heading."""
+    found = _LETTER.match(words)
+    return (found["sender"], words[found.end() :]) if found else (None, words)
+
+
+def is_by_harness(content: Content) -> bool:
+    """Whether untagged content is Codex's own by the shape of the whole or of every part."""
+    texts = [part.text for part in content if isinstance(part, Text)]
+    return has_harness_shape("".join(texts)) or (
+        bool(texts) and all(has_harness_shape(one) for one in texts)
+    )
 
 
 def has_harness_shape(words: str) -> bool:

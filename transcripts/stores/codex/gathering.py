@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from transcripts.model import Damage, Location, Opaque, Superseded, Text, Usage
+from transcripts.model import Content, Damage, Location, Opaque, Part, Superseded, Text, Usage
 from transcripts.narration import content_text
 from transcripts.records import Record
 from transcripts.stores.codex import authors, tools
@@ -305,6 +305,10 @@ class Gathering:
             return
         content = content_of(payload.get("content"))
         marked = authors.tags(payload) if len(content) == len(items(payload.get("content"))) else []
+        if authors.LETTER in {kind for kind, _ in marked}:
+            sender, _ = authors.opened(spoken_text(content))
+            self._letter(text(payload.get("id")), content, sender or "agent")
+            return
         draft = Spoken(
             **self._draft_fields(text(payload.get("id"))),
             role="developer" if role == "system" else role,
@@ -550,20 +554,55 @@ class Gathering:
         self._by_model(draft)
 
     def _agent_message(self, payload: dict[str, Any]) -> None:
+        content = content_of(payload.get("content"))
+        sender = text(payload.get("author")) or "agent"
+        self._letter(text(payload.get("id")), content, sender)
+
+    def _letter(self, own_id: str | None, content: Content, sender: str) -> None:
+        """Take in what one agent wrote to another, which Codex puts under a heading."""
+        parts = tuple(self._opened(part) for part in content)
         draft = Spoken(
-            **self._draft_fields(text(payload.get("id"))),
+            **self._draft_fields(own_id),
             role="user",
-            own_id=text(payload.get("id")),
-            content=content_of(payload.get("content")),
-            from_agent=text(payload.get("author")) or "agent",
+            own_id=own_id,
+            content=tuple(part for part in parts if part != Text(text="")),
+            from_agent=sender,
         )
         self._end_response()
         self.drafts.append(draft)
         for called in self._calls.values():
-            if called.name == tools.SPAWN and called.report is None:
-                task = text(mapping(called.arguments).get("task_name"))
-                if task and (draft.from_agent or "").rsplit("/", 1)[-1] == task:
-                    called.report = content_text(draft.content)
+            if called.name == tools.SPAWN and called.report is None and _path(called) == sender:
+                called.report = content_text(draft.content)
+
+    def _opened(self, part: Part) -> Part:
+        """Return a part of a letter without its heading, and unsealed where it is no secret.
+
+        A provider that seals nothing has the task in plain words, as the spawning call does.
+        """
+        if isinstance(part, Text):
+            return Text(text=authors.opened(part.text)[1])
+        if isinstance(part, Opaque) and any(
+            called.name == tools.SPAWN and mapping(called.arguments).get("message") == part.data
+            for called in self._calls.values()
+        ):
+            return Text(text=part.data)
+        return part
+
+    def _agent_activity(self, item: dict[str, Any]) -> None:
+        """Take in where a spawned agent runs; its end is told elsewhere."""
+        draft = self._calls.get(text(item.get("id")) or "")
+        if draft is None or item.get("kind") != "started" or draft.evidence is not None:
+            self._count("event_msg/item_completed/SubAgentActivity")
+            return
+        self._evidence(
+            Evidence(
+                kind="agent",
+                id=draft.call_id,
+                at=self._at,
+                agent_id=text(item.get("agent_thread_id")),
+            ),
+            "completed",
+        )
 
     # ------------------------------------------------------------------ searches
 
@@ -658,6 +697,8 @@ class Gathering:
                 self._search(own_id, action, None, "completed")
             case "ContextCompaction":
                 self._compaction_echo(own_id)
+            case "SubAgentActivity":
+                self._agent_activity(item)
             case _ if form in _REVIEWS:
                 self._keep(f"event_msg/item_completed/{form}", item, own_id)
             case _:
@@ -804,8 +845,8 @@ class Gathering:
     def _is_prompt(draft: Spoken) -> bool:
         if draft.typed or "human" in draft.authors:
             return True
-        untagged = not any(draft.authors)
-        return untagged and not authors.has_harness_shape(spoken_text(draft.content))
+        untagged = draft.from_agent is None and not any(draft.authors)
+        return untagged and not authors.is_by_harness(draft.content)
 
 
 def _same_message(known: list[Spoken], wanted: Spoken, vocabulary: Vocabulary) -> Spoken | None:
@@ -870,6 +911,12 @@ def _background_id(draft: Called) -> str | None:
         return None
     result = tools.command_result(draft.name, draft.output)
     return None if result is None else result.background_id
+
+
+def _path(draft: Called) -> str | None:
+    """Return the path under which a spawned agent writes to others."""
+    output = draft.output if isinstance(draft.output, str) else ""
+    return text(_json(output).get("task_name"))
 
 
 def _spawned(draft: Called, agent_id: str) -> bool:

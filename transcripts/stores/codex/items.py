@@ -70,13 +70,12 @@ def tagged(
     return {"internal_chat_message_metadata_passthrough": passed or None}
 
 
-def user_message(content: Content) -> Payload:
-    """Return the echo of a prompt."""
-    images = [part for part in parts(content, "input_text") if part["type"] == "input_image"]
+def user_message(content: Sequence[Payload]) -> Payload:
+    """Return the echo of a prompt, by the parts of its item: the words of both must agree."""
     return {
         "type": "user_message",
-        "message": "".join(part.text for part in content if isinstance(part, Text)),
-        "images": [image["image_url"] for image in images],
+        "message": "".join(part.get("text", "") for part in content),
+        "images": [part["image_url"] for part in content if part["type"] == "input_image"],
         "local_images": [],
         "text_elements": [],
     }
@@ -221,7 +220,7 @@ def tool_end(call: Call, call_id: str) -> Payload:
         "tool": call.name,
         "arguments": call.arguments,
         "content_items": parts(call.output or (), "inputText"),
-        "success": call.error is None,
+        "success": False,
         "error": call.error,
         "duration": _duration(call),
     }

@@ -26,7 +26,6 @@ from transcripts.model import (
     Delivery,
     Error,
     FileChange,
-    FileEdit,
     Inherited,
     Opaque,
     Other,
@@ -47,7 +46,7 @@ from transcripts.model import (
 )
 from transcripts.narration import content_text, split_name
 from transcripts.stores.codex import authors, patches, tools
-from transcripts.stores.codex.dialects.responses import content_of, spoken_text
+from transcripts.stores.codex.dialects.responses import content_of
 from transcripts.stores.codex.drafts import (
     Called,
     Compacted,
@@ -146,8 +145,10 @@ class Thread:
         superseded = draft.superseded_by
         if isinstance(superseded, Draft):
             superseded = Superseded(id=superseded.id, why="compaction")
-        before = self.inherited_before
-        inherited = before is not None and draft.ordinal is not None and draft.ordinal < before
+        inherited = None
+        if self._is_inherited(draft):
+            original = derive(derive("CodexCli", self.inherited_from), *draft.key)
+            inherited = Inherited(session=self.inherited_from, id=original)
         return {
             "id": draft.id,
             "at": draft.at,
@@ -161,9 +162,14 @@ class Thread:
             "caller_evidence": "native" if self.caller else "none",
             "usage": usage,
             "superseded_by": superseded,
-            "inherited_from": Inherited(session=self.inherited_from) if inherited else None,
+            "inherited_from": inherited,
             "sources": tuple(draft.sources),
         }
+
+    def _is_inherited(self, draft: Draft) -> bool:
+        """Whether the draft was copied from the session that spawned this one."""
+        before = self.inherited_before
+        return before is not None and draft.ordinal is not None and draft.ordinal < before
 
     # ------------------------------------------------------------------ words
 
@@ -206,7 +212,7 @@ class Thread:
             tagged = draft.authors[at] if at < len(draft.authors) else None
             kind = draft.kinds[at] if at < len(draft.kinds) else None
             author: Author = "harness" if draft.role == "developer" else tagged or whole
-            if author == "human" and self.spawned:
+            if author == "human" and self.spawned and not self._is_inherited(draft):
                 author = "agent"
             if runs and runs[-1][0] == author:
                 runs[-1][1].append(kind)
@@ -217,21 +223,15 @@ class Thread:
             (whole, (), ())
         ]
 
-    @staticmethod
-    def _untagged_author(draft: Spoken) -> Author:
+    def _untagged_author(self, draft: Spoken) -> Author:
         if draft.role == "developer":
             return "harness"
         if draft.from_agent is not None:
-            return "agent"
+            # To a spawned agent this is its prompt; to the one that spawned it, a notice.
+            return "agent" if self.spawned else "harness"
         if draft.typed:
             return "human"
-        texts = [part.text for part in draft.content if isinstance(part, Text)]
-        whole = spoken_text(draft.content)
-        if authors.has_harness_shape(whole) or (
-            texts and all(authors.has_harness_shape(one) for one in texts)
-        ):
-            return "harness"
-        return "human"
+        return "harness" if authors.is_by_harness(draft.content) else "human"
 
     def _thought(self, draft: Thought, common: dict[str, Any]) -> Reasoning:
         parts: list[Part] = [Text(text=words) for words in draft.texts]
@@ -254,7 +254,9 @@ def _provenance(draft: Spoken, kinds: tuple[str | None, ...]) -> str | None:
     named = ",".join(kind for kind in kinds if kind is not None)
     if draft.role == "developer":
         return f"developer/{named}" if named else "developer"
-    return draft.from_agent or named or None
+    if draft.from_agent is not None:
+        return f"agent_message/{draft.from_agent}"
+    return named or None
 
 
 # ------------------------------------------------------------------ other kinds
@@ -318,6 +320,8 @@ class _Call:
             self._common["duration_ms"] = self._evidence.duration_ms
             if draft.ended_at is None:
                 self._common["ended_at"] = self._evidence.at
+        if draft.namespace is not None and tools.server_of(draft.namespace) is None:
+            self._common["provenance"] = draft.namespace
         if draft.caller is not None:
             self._common |= {
                 "caller": draft.caller.id,
@@ -366,6 +370,9 @@ class _Call:
         if not self._has_output and content is None:
             return {"status": self._without_result()}
         bare = self._text
+        evidence = self._evidence
+        if evidence is not None and evidence.error is not None:
+            return {"status": evidence.status, "error": evidence.error}
         failed = tools.failure(bare) if bare is not None else None
         if failed is not None:
             return {"status": failed, "error": bare}
@@ -478,13 +485,12 @@ class _Call:
         if patch is None and draft.has_call:
             asked = draft.arguments
             patch = asked if isinstance(asked, str) else text(mapping(asked).get("input"))
-        asked_edits = patches.parse(patch, workdir or draft.cwd) if patch else []
+        asked_edits = patches.parse(patch) if patch else []
         done = patches.recorded(evidence.changes) if evidence is not None else []
-        changes = patches.merge(asked_edits, done) if asked_edits else tuple(done)
         fields: dict[str, Any] = {
             "name": draft.name or tools.PATCH,
             "arguments": draft.arguments if draft.has_call else None,
-            "changes": tuple(_with_directory(edit, draft.cwd) for edit in changes),
+            "changes": patches.merge(asked_edits, done, workdir or draft.cwd),
         }
         result = None if self._text is None else tools.patch_result(self._text)
         if result is not None:
@@ -610,10 +616,10 @@ class _Call:
         agent_id = text(told.get("agent_id"))
         if evidence is not None:
             agent_id = agent_id or evidence.agent_id
-        launched = agent_id is not None or "task_name" in told
+        launched = "agent_id" in told or "task_name" in told
         if fields["status"] == "completed" and draft.report is not None:
             fields["output"] = (Text(text=draft.report),)
-        elif fields["status"] == "completed" and launched:
+        elif fields["status"] == "completed" and (launched or not self._has_output):
             # The call returns at once; what it returned is not the agent's report.
             fields |= {"status": "unresolved", "output": None}
         prompt = text(value.get("message")) or (evidence.prompt if evidence else None)
@@ -644,11 +650,6 @@ def _unhappy(evidence: Evidence | None) -> Status | None:
 
 def _extent(body: str | None) -> Literal["full", "truncated"]:
     return "truncated" if body is not None and tools.is_truncated(body) else "full"
-
-
-def _with_directory(edit: FileEdit, cwd: str | None) -> FileEdit:
-    path = patches.resolve(edit.path, cwd)
-    return edit if path == edit.path else patches.at_path(edit, path)
 
 
 def _blocks(body: str) -> Content:

@@ -85,8 +85,11 @@ def resolve(path: str, cwd: str | None) -> str:
 # ------------------------------------------------------------------ reading
 
 
-def parse(patch: str, cwd: str | None) -> list[FileEdit]:
-    """Return the edits that a patch asks for, one for each hunk; none if it is no patch."""
+def parse(patch: str) -> list[FileEdit]:
+    """Return the edits that a patch asks for, one for each hunk; none if it is no patch.
+
+    Paths are as the patch has them.
+    """
     lines = patch.strip("\n").split("\n")
     if not lines or lines[0].strip() != BEGIN:
         return []
@@ -99,14 +102,13 @@ def parse(patch: str, cwd: str | None) -> list[FileEdit]:
             path, start = line.removeprefix(_ADD), at
             at = _past(lines, at)
             content = "".join(f"{one[1:]}\n" for one in lines[start:at] if one.startswith("+"))
-            edits.append(_addition(resolve(path, cwd), content))
+            edits.append(_addition(path, content))
         elif line.startswith(_DELETE):
-            path = resolve(line.removeprefix(_DELETE), cwd)
-            edits.append(FileEdit(path=path, operation="delete"))
+            edits.append(FileEdit(path=line.removeprefix(_DELETE), operation="delete"))
         elif line.startswith(_UPDATE):
-            path, moved = resolve(line.removeprefix(_UPDATE), cwd), None
+            path, moved = line.removeprefix(_UPDATE), None
             if at < len(lines) and lines[at].startswith(_MOVE):
-                moved = resolve(lines[at].removeprefix(_MOVE), cwd)
+                moved = lines[at].removeprefix(_MOVE)
                 at += 1
             start, at = at, _past(lines, at)
             edits += _updates(path, moved, _hunks(lines[start:at]))
@@ -137,22 +139,44 @@ def recorded(changes: Any) -> list[FileEdit]:
     return edits
 
 
-def merge(asked: Sequence[FileEdit], done: Sequence[FileEdit]) -> tuple[FileEdit, ...]:
-    """Return what was asked for, completed by what is recorded as done.
+def merge(
+    asked: Sequence[FileEdit], done: Sequence[FileEdit], cwd: str | None
+) -> tuple[FileEdit, ...]:
+    """Return what was asked for, by absolute paths and completed by what is recorded as done.
 
     The patch gives the order (the record of its effect has none) and the fragments as the
-    model put them; the record gives what only it knows: a deleted file's content.
+    model put them; the record gives what only it knows: where a relative path led, and the
+    content of whole files, to the last line end.
     """
-    known = {edit.path: edit for edit in reversed(done)}
+    left = list(done)
     merged: list[FileEdit] = []
+    led: dict[str, FileEdit] = {}
     for edit in asked:
-        effect = known.get(edit.path)
-        if effect is not None and effect.operation == edit.operation == "delete":
+        effect = led.get(edit.path) or _effect(edit, left, cwd)
+        if effect is None:
+            moved = resolve(edit.moved_to, cwd) if edit.moved_to else None
+            merged.append(at_path(edit, resolve(edit.path, cwd), moved))
+            continue
+        led[edit.path] = effect
+        left = [one for one in left if one.path != effect.path]
+        if edit.operation in ("add", "delete") and effect.operation == edit.operation:
             merged.append(effect)
         else:
-            merged.append(edit)
-    paths = {edit.path for edit in asked}
-    return (*merged, *(edit for edit in done if edit.path not in paths))
+            merged.append(at_path(edit, effect.path, effect.moved_to or edit.moved_to))
+    return (*merged, *left)
+
+
+def _effect(edit: FileEdit, done: Sequence[FileEdit], cwd: str | None) -> FileEdit | None:
+    """Return the recorded effect on the file that a patch names, however it names it."""
+    absolute = resolve(edit.path, cwd)
+    for one in done:
+        if one.path == absolute:
+            return one
+    ending = edit.path.removeprefix("./").replace("\\", "/")
+    for one in done:
+        if one.path.replace("\\", "/").endswith(f"/{ending}"):
+            return one
+    return None
 
 
 def from_diff(diff: str) -> list[tuple[str, str]] | None:
@@ -199,9 +223,9 @@ def _updates(path: str, moved: str | None, hunks: list[_Hunk]) -> list[FileEdit]
     return edits or [edit]
 
 
-def at_path(edit: FileEdit, path: str) -> FileEdit:
+def at_path(edit: FileEdit, path: str, moved_to: str | None) -> FileEdit:
     """Return the same edit of another path."""
-    return msgspec.structs.replace(edit, path=path)
+    return msgspec.structs.replace(edit, path=path, moved_to=moved_to)
 
 
 def replace_text(edit: FileEdit, fragments: tuple[str, str]) -> FileEdit:

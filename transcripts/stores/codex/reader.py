@@ -133,6 +133,7 @@ def _with_agents(
             continue
         damage += gathered.damage
         thread = _thread(gathered, agent_id, agent=agent_id, caller=message.id)
-        own = thread.messages(gathered.drafts)
+        # What it copied from the session that spawned it is in that session already.
+        own = [one for one in thread.messages(gathered.drafts) if one.inherited_from is None]
         found += _with_agents(own, agent_id, root, damage, recover=recover)
     return found

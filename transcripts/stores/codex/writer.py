@@ -46,7 +46,7 @@ from transcripts.records import jsonlines
 from transcripts.records.placing import place_file
 from transcripts.serialise import to_builtins
 from transcripts.stores.base import WrittenSession
-from transcripts.stores.codex import items, layout, patches, tools
+from transcripts.stores.codex import authors, items, layout, patches, tools
 from transcripts.stores.codex.drafts import is_recorded
 from transcripts.stores.codex.items import Payload
 from transcripts.stores.codex.reader import AGENT
@@ -125,6 +125,8 @@ class _Rollout:
         self._turn_open: str | None = None
         self._last_answer: str | None = None
         self._tokens: dict[str, int] = {}
+        self._model: str | None = None
+        self._one_model = False
         self._messages = self._chosen()
         times = [message.at for message in self._messages if message.at is not None]
         started = transcript.created_at if own else None
@@ -134,7 +136,9 @@ class _Rollout:
 
     def write(self, *, model: str | None, cli_version: str, foreign_model: str | None) -> None:
         """Make all lines."""
-        self._open(model, cli_version)
+        self._one_model = model is not None and model != self._transcript.model
+        first = next((one.model for one in self._messages if one.model is not None), None)
+        self._open(model if self._one_model or first is None else first, cli_version)
         said = len(self.lines)
         for _, group in groupby(self._messages, key=_answer_of):
             self._say_together(list(group))
@@ -176,7 +180,9 @@ class _Rollout:
         if isinstance(message, UserMessage) and message.author == "harness":
             self._lose("harness-dropped", message, "Codex gives its model a context of its own")
             return False
-        if not message.in_context:
+        if not message.in_context and isinstance(
+            message, Call | UserMessage | AgentMessage | Reasoning
+        ):
             loss: LossId = "thread-flattened" if message.caller else "superseded-dropped"
             self._lose(loss, message, "the model never saw it")
             return False
@@ -203,7 +209,11 @@ class _Rollout:
             name = {"thread_id": self._session_id, "thread_name": self._transcript.title}
             self._event({"type": "thread_name_updated", **name})
         if model is not None:
-            self._line("turn_context", _turn_context(self._cwd, model))
+            self._run_by(model)
+
+    def _run_by(self, model: str) -> None:
+        self._model = model
+        self._line("turn_context", _turn_context(self._cwd, model, self._turn_open))
 
     def _sealed_by(self) -> str | None:
         """Return the provider to which Codex's own sealed thoughts bind the session."""
@@ -246,8 +256,12 @@ class _Rollout:
                 self._lose("replacement-character", message, "half a surrogate pair")
             self._turn(message)
             self._at(message.at, message)
+            if self._own and not self._one_model and message.model not in (None, self._model):
+                self._run_by(message.model or "")
             if isinstance(message, Call):
-                closings.append((message, self._call(message)))
+                lines = self._call(message)
+                self._lose_duration(message, lines)
+                closings.append((message, lines))
             else:
                 self._say(message)
         self._count_tokens(group)
@@ -263,10 +277,15 @@ class _Rollout:
                 else:
                     self._line(kind, payload)
 
+    def _lose_duration(self, message: Call, lines: Sequence[tuple[str, Payload]]) -> None:
+        written = [payload for _, payload in lines] or [self.lines[-1]["payload"]]
+        if message.duration_ms is not None and not any("duration" in one for one in written):
+            self._lose("duration-dropped", message, "Codex has no field for it here")
+
     def _turn(self, message: Message) -> None:
         """End the turn before and begin the message's, where it has one of Codex's own."""
         turn = message.turn if self._own else None
-        if turn == self._turn_open or (turn is None and isinstance(message, Other)):
+        if turn == self._turn_open:
             return
         self._end_turn()
         if turn is not None:
@@ -305,7 +324,11 @@ class _Rollout:
             self._lose("empty-dropped", message, "nothing in it")
             return
         self._lose_parts(message, message.content)
-        human = message.author == "human" or (message.author == "agent" and self._own)
+        sender = sender_of(message) if self._own else None
+        if sender is not None:
+            content = [{"type": "input_text", "text": authors.heading(sender)}, *content]
+        typed = message.author == "human" or (message.author == "agent" and self._own)
+        human = typed and sender is None
         provenance = message.provenance or ""
         developer = self._own and provenance.split("/")[0] == "developer"
         kinds = self._kinds(message, provenance, developer=developer, human=human)
@@ -314,7 +337,7 @@ class _Rollout:
         own_id = message.external_id if self._own else None
         self._item(items.message(role, content, own_id, **passed))
         if human:
-            self._event(items.user_message(message.content))
+            self._event(items.user_message(content))
         if not self._own and message.provenance is not None:
             self._lose("provenance-dropped", message, "where it came from has no field")
 
@@ -325,7 +348,10 @@ class _Rollout:
             named = provenance.split("/", 1)[-1] if "/" in provenance else provenance
             if named and named != "developer" and "." in named:
                 return list(named.split(","))
-            return None
+            if sender_of(message) is not None:
+                return [authors.LETTER]
+            shaped = authors.is_by_harness(message.content)
+            return None if human or developer or shaped else [_NOTE]
         return None if human or developer else [_NOTE]
 
     def _agent_message(self, message: AgentMessage) -> None:
@@ -496,7 +522,9 @@ class _Rollout:
         self._begin(call, message)
         self._lose_parts(message, message.output)
         lines: list[tuple[str, Payload]] = []
-        if message.exit_code_source == "field" or message.error is not None or message.stderr:
+        self._lose_directory(message)
+        told = message.exit_code_source == "field" or message.duration_ms or message.stderr
+        if message.error is not None or (told and message.exit_code is not None):
             lines.append(("event_msg", items.command_end(message, call_id, self._cwd)))
         if message.error is not None:
             return lines + self._closed(call, message, message.error)
@@ -504,6 +532,13 @@ class _Rollout:
             return lines + self._closed(call, message, None)
         shown = items.command_frame(message) + content_text(message.output)
         return lines + self._closed(call, message, shown)
+
+    def _lose_directory(self, message: CommandExecution) -> None:
+        if self._own and message.exit_code_source != "field" and message.arguments is not None:
+            _, workdir = tools.asked_command(message.name, message.arguments)
+            left = patches.resolve(workdir, self._cwd) if workdir else self._cwd
+            if message.cwd not in (None, left):
+                self._lose("cwd-dropped", message, "the session moves to another directory")
 
     def _recorded_call(self, message: Call, call_id: str) -> Payload:
         """Return a call of Codex's own just as it was recorded."""
@@ -550,7 +585,10 @@ class _Rollout:
         if message.arguments is None and message.output is not None and not message.server:
             if self._own and message.external_id is None and message.name:
                 result = self._plain_result(message)
-                orphan = {"type": "function_call_output", "name": message.name, "output": result}
+                orphan: Payload = {"type": "function_call_output", "name": message.name}
+                if message.provenance is not None:
+                    orphan["namespace"] = message.provenance
+                orphan["output"] = result
                 return [("response_item", orphan)]
             if not message.name:
                 words = f"(a result whose call is not recorded) {content_text(message.output)}"
@@ -565,18 +603,30 @@ class _Rollout:
             return self._tool_search(message, call_id)
         if self._own and message.name == tools.SCRIPT and isinstance(message.arguments, str):
             return self._script(message, call_id)
-        namespace = tools.namespace_of(message.server) if message.server else None
+        own = self._own_namespace(message)
+        namespace = tools.namespace_of(message.server) if message.server else own
         call = items.function_call(message.name, message.arguments, call_id, namespace)
         self._begin(call, message)
         result = self._plain_result(message)
         lines: list[tuple[str, Payload]] = []
         if message.server and result is not None:
             lines.append(("event_msg", items.mcp_end(message, call_id)))
-        elif message.error is not None and tools.failure(message.error) != message.status:
-            lines.append(("event_msg", items.tool_end(message, call_id)))
+        elif message.error is not None:
+            lines += self._failed_tool(message, call_id)
         if not message.server:
             self._lose_parts(message, message.output)
         return lines + self._closed(call, message, result)
+
+    def _own_namespace(self, message: Call) -> str | None:
+        """Return the namespace of a tool of Codex's own, as it was recorded."""
+        return message.provenance if self._own else None
+
+    @staticmethod
+    def _failed_tool(message: Call, call_id: str) -> list[tuple[str, Payload]]:
+        """Return the event that says that a call failed, where its words are not Codex's own."""
+        if message.error is None or tools.failure(message.error) == message.status:
+            return []
+        return [("event_msg", items.tool_end(message, call_id))]
 
     def _is_inner(self, message: Call) -> bool:
         """Whether a script of code mode made the call, so that only an event records it."""
@@ -618,7 +668,8 @@ class _Rollout:
         call_id = self._call_id(message)
         call = items.function_call(message.name, message.arguments, call_id)
         self._begin(call, message)
-        return self._closed(call, message, self._plain_result(message))
+        failed = self._failed_tool(message, call_id)
+        return failed + self._closed(call, message, self._plain_result(message))
 
     def _question(self, message: UserQuestion) -> list[tuple[str, Payload]]:
         if self._own and message.arguments is not None:
@@ -643,7 +694,8 @@ class _Rollout:
         call = items.function_call(tools.QUESTION, {"questions": asked}, self._call_id(message))
         self._begin(call, message)
         if message.error is not None:
-            return self._closed(call, message, message.error)
+            failed = self._failed_tool(message, call["call_id"])
+            return failed + self._closed(call, message, message.error)
         return self._closed(call, message, json_text({"answers": answers}) if answers else None)
 
     def _sub_agent(self, message: SubAgent) -> list[tuple[str, Payload]]:
@@ -656,10 +708,12 @@ class _Rollout:
                 "agent_type": message.agent_type,
             }
             arguments = {name: value for name, value in asked.items() if value is not None}
-        call = items.function_call(tools.SPAWN, arguments, call_id)
+        call = items.function_call(tools.SPAWN, arguments, call_id, self._own_namespace(message))
         self._begin(call, message)
         lines: list[tuple[str, Payload]] = []
-        if message.agent_id is not None:
+        if message.error is not None:
+            lines += self._failed_tool(message, call_id)
+        elif message.agent_id is not None:
             spawned = items.agent_spawned(
                 message.agent_id, message.prompt, call_id, self._session_id
             )
@@ -669,6 +723,10 @@ class _Rollout:
     def _report(self, message: SubAgent) -> Any:
         """Return what a spawning call returned: a handle where the report comes elsewhere."""
         if self._own and message.background and message.agent_id and message.error is None:
+            for one in self._messages:
+                sender = sender_of(one) if isinstance(one, UserMessage) else None
+                if sender is not None and sender.rsplit("/", 1)[-1] == message.description:
+                    return json_text({"task_name": sender})
             told = (
                 content_text(one.content if isinstance(one, UserMessage) else one.output)
                 for one in self._messages
@@ -703,6 +761,12 @@ def _answer_of(message: AnyMessage) -> tuple[str, str]:
     return ("message", message.id)
 
 
+def sender_of(message: UserMessage) -> str | None:
+    """Return the agent that wrote the message to another; None if it is no such letter."""
+    written, _, sender = (message.provenance or "").partition("/")
+    return sender if written == "agent_message" else None
+
+
 def _stamp(time: datetime) -> str:
     precise = time.microsecond % 1000 != 0
     return time.isoformat(timespec="microseconds" if precise else "milliseconds").replace(
@@ -710,8 +774,9 @@ def _stamp(time: datetime) -> str:
     )
 
 
-def _turn_context(cwd: str, model: str) -> Payload:
+def _turn_context(cwd: str, model: str, turn: str | None) -> Payload:
     return {
+        **({"turn_id": turn} if turn else {}),
         "cwd": cwd,
         "approval_policy": "on-request",
         "sandbox_policy": {"type": "read-only"},
