@@ -69,6 +69,9 @@ def resume(agent: str, release: str, home: Path, session_id: str) -> Resumed:
     said = next(filter(None, (resumed.stderr.strip(), resumed.log_line, resumed.stdout)), "")
     if asked is None:
         return Resumed(f"nothing was asked of the model: {_tail(said)}", ())
+    if asked.answer.status != 200:
+        refusal = (asked.answer.error or {}).get("message", "")
+        return Resumed(f"the provider refuses its request: {refusal}", asked.history)
     if resumed.returncode != 0:
         return Resumed(f"exit code {resumed.returncode}: {_tail(said)}", asked.history)
     return Resumed(None, asked.history)

@@ -37,6 +37,9 @@ from transcripts.model import (
     UserMessage,
 )
 
+_LONG = 32_000
+"""Characters of a result beyond which CLIs were seen to show only its beginning and its end."""
+
 
 class Place(NamedTuple):
     """Where in the history something is shown: the entry, and the character in its text."""
@@ -70,7 +73,7 @@ class History:
         self.texts = [mended(entry.text or "") for entry in entries]
         self.calls = list(_calls(entries))
         self._used: dict[int, list[tuple[int, int]]] = {}
-        self._used_calls: set[int] = set()
+        self._used_calls: dict[int, str] = {}
 
     def words(self, text: str, roles: Iterable[str], after: Place) -> Place | None:
         """Find words said in one of the roles: from a place on, or else anywhere."""
@@ -98,12 +101,14 @@ class History:
         found = [
             (number, call)
             for number, call in enumerate(self.calls)
-            if number not in self._used_calls and _is_call_of(atom, call)
+            # One call may change several files of one message.
+            if self._used_calls.get(number, atom.message.id) == atom.message.id
+            and _is_call_of(atom, call)
         ]
         chosen = next((one for one in found if one[1].place >= after), next(iter(found), None))
         if chosen is None:
             return None
-        self._used_calls.add(chosen[0])
+        self._used_calls[chosen[0]] = atom.message.id
         return chosen[1]
 
     def _words(self, text: str, roles: frozenset[str]) -> Iterator[Place]:
@@ -226,6 +231,9 @@ def _result(message: Call, call: ShownCall) -> Iterator[str]:
         return
     if output and output not in result:
         lines = [line.strip() for line in output.split("\n") if line.strip()]
+        if len(output) > _LONG:
+            # What a CLI shows of a long result is its own choice: where it begins and ends.
+            lines = [lines[0], lines[-1]]
         absent = [line for line in lines if line not in result]
         if absent:
             yield f"{len(absent)} of {len(lines)} lines of the output are not shown"
@@ -312,6 +320,9 @@ def _repeated(sent: Sequence[AnyMessage], history: History) -> Iterator[tuple[st
 
 def _calls(entries: Sequence[Entry]) -> Iterator[ShownCall]:
     for index, entry in enumerate(entries):
+        if entry.type == "opaque" and isinstance(entry.value, Mapping):
+            # A call that the provider itself carries out, call and result in one item.
+            yield ShownCall(Place(index), str(entry.value.get("type", "")), entry.value, "")
         if entry.type != "call":
             continue
         results = [

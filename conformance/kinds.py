@@ -99,12 +99,8 @@ def variants() -> tuple[Variant, ...]:
 
 
 def conversation(chosen: Iterable[Variant]) -> Transcript:
-    """Join variants into one transcript: times rise, each message follows the one before it.
-
-    Compacted conversations go first, for what stands before a compaction is out of the
-    model's sight.
-    """
-    ordered = sorted(chosen, key=lambda variant: variant.kind != "CompactBoundary")
+    """Join variants into one transcript: times rise, each message follows the one before it."""
+    ordered = in_order(chosen)
     messages: list[AnyMessage] = []
     for variant in ordered:
         for message in variant.messages:
@@ -124,6 +120,14 @@ def conversation(chosen: Iterable[Variant]) -> Transcript:
         updated_at=STARTED + timedelta(seconds=2 * len(messages)),
         messages=tuple(messages),
     )
+
+
+def in_order(chosen: Iterable[Variant]) -> list[Variant]:
+    """Order variants for one conversation: compacted ones go first.
+
+    What stands before a compaction is out of the model's sight.
+    """
+    return sorted(chosen, key=lambda variant: variant.kind != "CompactBoundary")
 
 
 def token(*parts: str) -> str:

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from conformance.crossing import Crossing, Stores, written
 from conformance.history import judge_history
-from conformance.kinds import CWD, MADE, STARTED, conversation, variants
+from conformance.kinds import CWD, MADE, STARTED, conversation, in_order, variants
 from conformance.verdicts import Cell, Judgement, Witness, together
 from live.model.history import Entry
 from transcripts.ids import derive
@@ -110,7 +110,7 @@ class StoredWitnesses(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 def made_conversation() -> Carried:
     """Return every made variant as one conversation."""
-    chosen = [variant for variant in variants() if not variant.crosses]
+    chosen = in_order(variant for variant in variants() if not variant.crosses)
     parts = tuple(
         Part(
             f"{variant.name}",

@@ -155,6 +155,10 @@ def _item(item: Any) -> list[Entry]:
         return _result(item)
     if kind in _NO_WORDS:
         return []
+    if kind == "web_search_call":
+        # The provider searched by itself: what it looked for is in the item, and no result.
+        action = item.get("action")
+        return [Entry(role="assistant", type="opaque", value={"type": kind, "action": action})]
     return [Entry(role="assistant", type="opaque", value={"type": kind})]
 
 
