@@ -359,6 +359,25 @@ def test_a_call_id_that_providers_refuse_is_replaced(call_id: str | None, tmp_pa
     assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", requested["toolCallId"])
 
 
+@pytest.mark.parametrize(
+    ("arguments", "given", "call_id"),
+    [
+        ("free words", "call_1", "custom_call_1"),
+        ("free words", "custom_call_1", "custom_call_1"),
+        ({"input": "x"}, "custom_call_1", "call_1"),
+    ],
+)
+def test_the_id_of_a_call_says_whether_it_takes_free_text(
+    arguments: Any, given: str, call_id: str, tmp_path: Path
+) -> None:
+    fields = common(1, external_id=given)
+    call = ToolCall(**fields, name="apply", arguments=arguments, output=said("x"))
+    requested = events_of(write(foreign(call), tmp_path))[2]["data"]["toolRequests"][0]
+    kind = "custom" if isinstance(arguments, str) else "function"
+    assert (requested["toolCallId"], requested["type"]) == (call_id, kind)
+    assert requested["arguments"] == arguments
+
+
 def test_two_calls_of_one_id_are_two(tmp_path: Path) -> None:
     calls = [
         ToolCall(**common(n, external_id="same"), name="Read", output=said(str(n))) for n in (1, 2)

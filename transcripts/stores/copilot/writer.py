@@ -552,16 +552,22 @@ class _Writing:
             fields |= {"mcpServerName": server, "mcpToolName": name}
         wire = tools.wire_name(name, server) if server or not self.native else name
         given = {} if arguments is None else arguments
-        return _Request(self._call_id(message), wire or "unknown", given, **fields)
+        call_id = self._call_id(message, "custom_" if fields["type"] == "custom" else "")
+        return _Request(call_id, wire or "unknown", given, **fields)
 
-    def _call_id(self, message: Call) -> str:
-        """Return the call's own id where every provider takes it, else a derived one."""
-        own = message.external_id or ""
-        call_id = own if _CALL_ID.fullmatch(own) else f"call_{derive(message.id)[:23]}"
+    def _call_id(self, message: Call, prefix: str) -> str:
+        """Return the call's own id where every provider takes it, else a derived one.
+
+        By the prefix ``custom_`` the CLI knows a call of free text: without it the result
+        goes to the Responses wire as one of another kind of call, which has none then.
+        """
+        own = (message.external_id or "").removeprefix("custom_")
+        own = own and prefix + own
+        call_id = own if _CALL_ID.fullmatch(own) else f"{prefix}call_{derive(message.id)[:23]}"
         count = 1
         while call_id in self._calls:
             count += 1
-            call_id = f"call_{derive(message.id, count)[:23]}"
+            call_id = f"{prefix}call_{derive(message.id, count)[:23]}"
         self._calls.add(call_id)
         return call_id
 
