@@ -59,7 +59,7 @@ def play(
     for step in played:
         _, responses = threads.setdefault(step.thread, {}).setdefault(step.turn, (step.prompt, []))
         responses += _responses(step, delay)
-    return Play(
+    composed = Play(
         wire=driver.wire,
         model=driver.model,
         threads=tuple(
@@ -75,6 +75,7 @@ def play(
         auxiliaries=tuple(driver.auxiliaries()),
         judging=judging,
     )
+    return driver.pace(composed)
 
 
 def _responses(step: Step, delay: float) -> Iterator[PlayResponse]:

@@ -102,7 +102,7 @@ def _is_reminder(entry: dict[str, Any]) -> bool:
 
 
 _ELIDED = "[elided]"
-_TAG = re.compile(r"</?[a-z-]+>")
+_TAG = re.compile(r"</?[a-z_-]+>")
 _FOREIGN = re.compile(r"\[elided: [^\]]*\](?:\s*\[elided: [^\]]*\])*")
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from live.agents.base import CannotDo, Translation, find_driver
 from live.agents.codex import CodexDriver, patches
-from live.model.play import Play, PlayResponse, PlayTurn, Thread, WireCall
+from live.model.play import Play, PlayResponse, PlayTurn, Thread
 from live.model.process import ScriptedModel
 from live.model.script import Scenario
 from live.model.wires.responses import history, whole
@@ -285,17 +285,19 @@ def test_the_same_tool_in_another_namespace_is_not_sealed() -> None:
     assert json.loads(item["arguments"]) == {"message": "Count the sacks in the barn."}
 
 
-def test_only_answers_with_calls_linger_and_only_subagents_begin_late() -> None:
-    call = WireCall(id="c", name="exec_command", arguments={"cmd": "true"})
-    calling, last = PlayResponse(id="a", calls=(call,)), PlayResponse(id="b", text="Done.")
-    turn = PlayTurn(prompt="Go.", responses=(calling, last))
-    threads = (Thread(name=None, turns=(turn,)), Thread(name="spawn-1", turns=(turn,)))
-    paced = driver().pace(Play(wire="responses", model="m", threads=threads))
-    main, child = (thread.turns[0].responses for thread in paced.threads)
-    assert main[0].linger > 0 == main[0].delay
-    assert main[1] == last
-    assert child[0].delay > 2 * child[0].linger
-    assert child[1].delay == 0
+def test_answers_with_calls_linger_and_a_wait_for_a_subagent_begins_late() -> None:
+    (spawn,) = said(driver(), scenario([SPAWN]))
+    responses = (
+        PlayResponse(id="a", calls=(spawn.call,)),
+        PlayResponse(id="b", calls=spawn.then),
+        PlayResponse(id="c", text="Done."),
+    )
+    turn = PlayTurn(prompt="Go.", responses=responses)
+    play = Play(wire="responses", model="m", threads=(Thread(name=None, turns=(turn,)),))
+    spawning, waiting, last = driver().pace(play).threads[0].turns[0].responses
+    assert spawning.linger > 0 == spawning.delay
+    assert waiting.delay > 2 * spawning.linger
+    assert last == responses[-1]
 
 
 def test_a_lingering_answer_is_open_while_its_items_are_whole(tmp_path: Any) -> None:

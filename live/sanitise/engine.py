@@ -44,6 +44,7 @@ class Sanitiser:
         self._provenance = provenance
         self._clock = clock
         self._uuids: dict[str, str] = {}
+        self._timed: list[str] = []
         self._ids: dict[str, str] = {}
         self._counts: dict[str, int] = {}
         self._known = re.compile(r"(?!)")
@@ -70,7 +71,7 @@ class Sanitiser:
                     else self._renamed(key, place): self.value(one, (*path, key), place)
                     for key, one in value.items()
                 }
-            case list():
+            case list() | tuple():
                 return [self.value(one, path, place) for one in value]
             case str():
                 return self.text(value, path, place)
@@ -83,6 +84,7 @@ class Sanitiser:
 
     def text(self, text: str, path: tuple[str, ...], place: Place = ("", -1)) -> str:
         """Return a string: renamed, and every word of unknown origin elided."""
+        text = self._reworded(text, path)
         inner = _embedded(text)
         if inner is not None:
             return inner[1](self.value(inner[0], path, place))
@@ -95,6 +97,14 @@ class Sanitiser:
         ]
         return renaming.replaced(text, spans)
 
+    def _reworded(self, text: str, path: tuple[str, ...]) -> str:
+        """Make constant what was measured and put into words."""
+        if text.isdecimal() and named(path, self._rules.measured):
+            return str(_MEASURED_INTEGER)
+        for wording in self._rules.worded:
+            text = re.sub(wording.pattern, wording.becomes, text)
+        return text
+
     # ------------------------------------------------------------------ first pass
 
     def _learn(self, document: Document) -> None:
@@ -103,6 +113,7 @@ class Sanitiser:
         self._clocks[document.path] = (
             self._clock if not own else renaming.Clock(*self._clock.bounds)
         )
+        known = set(self._uuids)
         before: tuple[float, int] | None = None
         for index, record in enumerate(document.records):
             place = (document.path, index)
@@ -110,6 +121,18 @@ class Sanitiser:
             for path, value in leaves(record):
                 self._identify(path, value)
         self._identify((), document.path)
+        self._date(document)
+        # Files are written side by side: only within one is the order of minting certain.
+        self._timed += sorted(
+            value for value in self._uuids if value not in known and value[14] == "7"
+        )
+
+    def _date(self, document: Document) -> None:
+        """Let a file's name bear the time of its first record, of which it is a coarse copy."""
+        instants = [one for (place, _), one in self._instants.items() if place[0] == document.path]
+        for _, seconds in renaming.stamps(document.path, self._clock):
+            if instants:
+                self._instants[(document.path, -1), seconds] = instants[0]
 
     def _times(
         self, record: Any, place: Place, before: tuple[float, int] | None
@@ -117,15 +140,21 @@ class Sanitiser:
         clock = self._clocks[place[0]]
         tied = _kind(record) in self._rules.tied
         found = [
-            (path, seconds) for path, value in leaves(record) for seconds in self._readings(value)
+            (path, seconds)
+            for path, value in leaves(record)
+            for seconds in self._readings(value, whole=named(path, self._rules.beside))
         ]
         found.sort(key=lambda one: named(one[0], self._rules.beside))
+        first = clock.noted
         for path, seconds in found:
             key = (place, seconds)
             if key in self._instants:
                 continue
-            near = tied or named(path, self._rules.beside)
-            if near and before and abs(before[0] - seconds) < _TIED_SECONDS:
+            beside = named(path, self._rules.beside)
+            if before and beside and before[1] >= first:
+                self._instants[key] = before
+                continue
+            if before and (tied or beside) and abs(before[0] - seconds) < _TIED_SECONDS:
                 self._instants[key] = before
                 continue
             late = before is not None and 0 < before[0] - seconds < _JITTER_SECONDS
@@ -133,15 +162,15 @@ class Sanitiser:
             self._instants[key] = before = (effective, clock.note(effective))
         return before
 
-    def _readings(self, value: Any) -> Iterator[float]:
-        """Yield the fine times in a value; whole seconds only follow finer ones."""
+    def _readings(self, value: Any, *, whole: bool) -> Iterator[float]:
+        """Yield the fine times in a value; whole seconds, which only follow, where asked for."""
         if isinstance(value, str):
             for match, seconds in renaming.stamps(value, self._clock):
-                if match[9]:
+                if match[9] or whole:
                     yield seconds
         elif _is_number(value) and self._clock.within(renaming.seconds_of(value)):
             seconds = renaming.seconds_of(value)
-            if not (isinstance(value, int) and seconds == value):
+            if whole or not (isinstance(value, int) and seconds == value):
                 yield seconds
 
     def _identify(self, path: tuple[str, ...], value: Any) -> None:
@@ -153,13 +182,15 @@ class Sanitiser:
             if named(path, (rule.key,)) and value and value not in self._ids:
                 count = self._counts[rule.key] = self._counts.get(rule.key, 0) + 1
                 self._ids[value] = renaming.renamed_id(count, value, rule.prefix)
+        if named(path, self._rules.drawn) and value and value not in self._ids:
+            count = self._counts["drawn"] = self._counts.get("drawn", 0) + 1
+            self._ids[value] = f"Name{count}"
 
     def _settle(self) -> None:
         for clock in {id(clock): clock for clock in self._clocks.values()}.values():
             clock.settle()
         self._clock.settle()
-        timed = sorted(value for value in self._uuids if value[14] == "7")
-        for number, value in enumerate(timed, 1):
+        for number, value in enumerate(self._timed, 1):
             self._uuids[value] = renaming.timed_uuid(number, renaming.variant(value))
         others = [value for value in self._uuids if value[14] != "7"]
         for number, value in enumerate(others, 1):

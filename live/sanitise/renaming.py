@@ -18,7 +18,7 @@ STAMP = re.compile(
     r"(?<!\d)(\d{4})-(\d\d)-(\d\d)([T ])(\d\d)([:-])(\d\d)\6(\d\d)(\.\d{1,9})?"
     r"(Z|[+-]\d\d:?\d\d)?(?!\d)"
 )
-DAY = re.compile(r"(?<![\d/-])(\d{4})([-/])(\d\d)\2(\d\d)(?![\d-])")
+DAY = re.compile(r"(?<![\d-])(\d{4})([-/])(\d\d)\2(\d\d)(?![\d-])")
 
 BEGIN = datetime(2026, 1, 5, 10, 0, tzinfo=UTC)
 _MILLISECOND = 137
@@ -100,6 +100,11 @@ class Clock:
     def within(self, seconds: float) -> bool:
         """Return whether a number of seconds since 1970 lies in the run."""
         return self._first <= seconds <= self._last
+
+    @property
+    def noted(self) -> int:
+        """How many instants were noted so far."""
+        return len(self._seen)
 
     def note(self, seconds: float) -> int:
         """Take note of an instant; the number names it, also among equal ones."""

@@ -3,7 +3,7 @@ ids, which were measured. The engine knows nothing of any CLI; these tables do.
 
 ``live/agents/<agent>/sanitise.toml`` and ``markers.toml``. A value is named by the end of its
 path, dots between keys, list indices left out: ``usage.input_tokens`` names every value that
-ends so.
+ends so, ``states.*`` every value right under a ``states``.
 """
 
 from __future__ import annotations
@@ -33,6 +33,13 @@ class Floating(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     why: str
 
 
+class Wording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a CLI measured and put into words: a pattern, and how it is written instead."""
+
+    pattern: str
+    becomes: str
+
+
 class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One agent's table.
 
@@ -40,9 +47,11 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ``ids``: see :class:`IdRule`. ``measured``: numbers that the CLI measured, made constant.
     ``emptied``: objects and lists whose contents are the vendor's own and none of the
     format's, kept as empty. ``tied``: kinds of record whose time is that of the record before;
-    ``beside``: values whose time is the record's own, read from the clock a moment apart.
+    ``beside``: values that get the time of their record, however much earlier they were taken.
     ``apart``: a file holding one of these strings has a clock of its own, because it was
     written beside the conversation in no fixed order. ``floating``: see :class:`Floating`.
+    ``worded``: see :class:`Wording`. ``drawn``: names that the CLI draws by lot, replaced by
+    fixed ones wherever they stand.
     """
 
     revision: int
@@ -52,6 +61,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     emptied: tuple[str, ...] = ()
     tied: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    worded: tuple[Wording, ...] = ()
+    drawn: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     floating: tuple[Floating, ...] = ()
 
@@ -79,5 +90,8 @@ def markers(agent: str) -> tuple[Marker, ...]:
 
 def named(path: tuple[str, ...], names: tuple[str, ...]) -> bool:
     """Return whether a value's path ends in one of the names."""
-    dotted = "." + ".".join(path)
-    return any(dotted.endswith("." + name) for name in names)
+    dotted, above = "." + ".".join(path), "." + ".".join(path[:-1])
+    return any(
+        above.endswith("." + name[:-2]) if name.endswith(".*") else dotted.endswith("." + name)
+        for name in names
+    )

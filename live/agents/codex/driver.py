@@ -16,7 +16,7 @@ from live.agents.codex import code_mode, words
 from live.agents.codex.patches import files_before
 from live.agents.codex.settings import API_KEY_VARIABLE, config_toml
 from live.agents.codex.traits import traits
-from live.model.play import Auxiliary, Play, Thread, Wire
+from live.model.play import Auxiliary, Play, PlayResponse, Thread, Wire
 from live.model.script import Call, Mcp, Response, Scenario
 
 CLASSIC = "classic-tools"
@@ -31,8 +31,8 @@ _COMMON_FLAGS = ("--skip-git-repo-check", "--dangerously-bypass-approvals-and-sa
 # Longer than a command without a pause takes, also in code mode; shorter than the pauses in
 # the scenarios' commands.
 _TOOL_SECONDS = 0.4
-# Long enough for the parent to have spawned and to be waiting.
-_PARENT_SECONDS = 1.5
+# Long enough for a subagent to start, run a quick command and report.
+_CHILD_SECONDS = 3.0
 
 
 class CodexDriver(Driver):
@@ -113,11 +113,12 @@ class CodexDriver(Driver):
         ]
 
     def pace(self, play: Play) -> Play:
-        """Keep streams open until quick tools are done, and subagents back until waited for.
+        """Keep streams open until quick tools are done, and wait for subagents that are done.
 
         Codex starts a tool as soon as its call is complete and records the tokens when the
-        stream ends: with nothing in between, either came first. It notifies a parent that
-        does not wait yet in another way than one that does.
+        stream ends: with nothing in between, either came first. A subagent's last words reach
+        its parent by a notice of their own too, which asks the model once more when it comes
+        a moment after the parent's wait is over.
         """
         return msgspec.structs.replace(play, threads=tuple(_paced(one) for one in play.threads))
 
@@ -148,18 +149,19 @@ def _paced(thread: Thread) -> Thread:
         thread,
         turns=tuple(
             msgspec.structs.replace(
-                turn,
-                responses=tuple(
-                    msgspec.structs.replace(
-                        response,
-                        linger=_TOOL_SECONDS if response.calls else 0.0,
-                        delay=_PARENT_SECONDS if thread.name and not index else 0.0,
-                    )
-                    for index, response in enumerate(turn.responses)
-                ),
+                turn, responses=tuple(_paced_response(one) for one in turn.responses)
             )
             for turn in thread.turns
         ),
+    )
+
+
+def _paced_response(response: PlayResponse) -> PlayResponse:
+    waits = any(call.name == words.WAIT for call in response.calls)
+    return msgspec.structs.replace(
+        response,
+        linger=_TOOL_SECONDS if response.calls else 0.0,
+        delay=_CHILD_SECONDS if waits else 0.0,
     )
 
 

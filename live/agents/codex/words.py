@@ -30,6 +30,7 @@ from live.model.script import (
     Update,
 )
 
+WAIT = "wait_agent"
 _WAIT_MS = 30_000
 
 
@@ -75,7 +76,8 @@ def executed(call: Command | Read) -> Expected:
     elif call.content is not None:
         fields |= {"exit_code": 0, "output": call.content}
     else:
-        fields |= {"exit_code": 1}
+        missing = f"cat: {call.path}: No such file or directory\n"
+        fields |= {"exit_code": 1, "output": missing}
     fields["status"] = "failed" if fields["exit_code"] else "completed"
     return Expected(kind="CommandExecution", fields=fields)
 
@@ -156,7 +158,7 @@ def spawned_by_id(call: Spawn, has: Traits) -> Translation:
     )
     wait = WireCall(
         id=f"{call.id}-wait",
-        name="wait_agent",
+        name=WAIT,
         namespace=namespace,
         arguments={"targets": [{"$result": [call.id, "agent_id"]}], "timeout_ms": _WAIT_MS},
     )
@@ -173,7 +175,7 @@ def spawned_by_name(call: Spawn) -> Translation:
     )
     wait = WireCall(
         id=f"{call.id}-wait",
-        name="wait_agent",
+        name=WAIT,
         namespace="collaboration",
         arguments={"timeout_ms": _WAIT_MS},
     )
@@ -194,5 +196,5 @@ def reported(call: Spawn) -> tuple[Expected, ...]:
     fields: dict[str, Any] = {"prompt": call.prompt, "status": "completed"}
     if report is not None:
         fields["report"] = report
-    wait = {"name": "wait_agent", "status": "completed"}
+    wait = {"name": WAIT, "status": "completed"}
     return (Expected(kind="SubAgent", fields=fields), Expected(kind="ToolCall", fields=wait))
