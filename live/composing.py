@@ -43,12 +43,24 @@ def _thread(
                 turn=number,
                 prompt=turn.prompt,
                 response=response,
-                translations=tuple(driver.translate_response(response, scenario, workspace)),
+                translations=_translations(response, scenario, driver, workspace),
             )
             spawned += [call for call in response.calls if isinstance(call, Spawn)]
     for call in spawned:
         turn = Turn(prompt=call.prompt, responses=call.responses)
         yield from _thread(call.id, (turn,), scenario, driver, workspace)
+
+
+def _translations(
+    response: Response, scenario: Scenario, driver: Driver, workspace: str
+) -> tuple[Translation, ...]:
+    translations = tuple(driver.translate_response(response, scenario, workspace))
+    if not response.hang:
+        return translations
+    return tuple(
+        msgspec.structs.replace(one, expects=tuple(driver.cut_short(e) for e in one.expects))
+        for one in translations
+    )
 
 
 def play(

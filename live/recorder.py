@@ -2,7 +2,9 @@
 
 ``python -m live.recorder AGENT@VERSION [SCENARIO…] [--verify] [--out DIR]``. A case appears
 whole or not at all, and only if the run went as scripted, the CLI itself resumed the
-sanitised copy with the history it had before, and every word in it has a known origin.
+sanitised copy with the history it had before, and every word in it has a known origin. Where
+a release has no way to do what a scenario asks, its place holds ``cannot.json`` with the
+reason instead.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from live.agents.base import Driver, find_driver
+from live.agents.base import CannotDo, Driver, find_driver
 from live.model import log, script
 from live.model.script import Scenario
 from live.proof import PROMPT, Resumption, same_shape
@@ -65,7 +67,11 @@ def record(
     target = out / agent / release.version / _case_name(scenario, driver)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".recording-", dir=target.parent) as scratch:
-        first = _case(script.load(scenario), driver, release, Path(scratch) / "first")
+        try:
+            first = _case(script.load(scenario), driver, release, Path(scratch) / "first")
+        except CannotDo as reason:
+            first = _refusal(script.load(scenario), driver, release, reason, Path(scratch))
+            verify = False
         if verify:
             again = _case(script.load(scenario), driver, release, Path(scratch) / "again")
             _compare(first, again)
@@ -118,6 +124,25 @@ def _case(scenario: Scenario, driver: Driver, release: Release, target: Path) ->
     _write(target / "case.json", _pretty(case))
     _write(target / "truth.json", _pretty(document))
     _write(target / "model.jsonl", b"".join(_line(row) for row in rows))
+    return target
+
+
+def _refusal(
+    scenario: Scenario, driver: Driver, release: Release, reason: CannotDo, scratch: Path
+) -> Path:
+    """Write what stands in the place of a case that there can't be."""
+    document = {
+        "format": FORMAT,
+        "agent": driver.agent,
+        "release": release.version,
+        "dialect": driver.dialect,
+        "integrity": release.integrity,
+        "scenario": scenario.name,
+        "revision": scenario.revision,
+        "why": str(reason),
+    }
+    target = scratch / "refusal"
+    _write(target / "cannot.json", _pretty(document))
     return target
 
 

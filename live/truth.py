@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from live.agents.base import Driver, Expected
+from live.agents.base import Driver
 from live.composing import Step
 from live.model.log import Exchange
 from live.model.script import Scenario
@@ -54,11 +54,11 @@ def expected(
             opened.add((step.thread, step.turn))
             author = "human" if step.thread is None else "agent"
             found.append((_message(step, "UserMessage", author, text=step.prompt), {}))
-        found += _answer(step, killed=step.response.hang)
+        found += _answer(step)
     return found
 
 
-def _answer(step: Step, *, killed: bool) -> list[tuple[dict[str, Any], Mapping[str, str]]]:
+def _answer(step: Step) -> list[tuple[dict[str, Any], Mapping[str, str]]]:
     response = step.response
     found: list[tuple[dict[str, Any], Mapping[str, str]]] = []
     if response.failure is not None:
@@ -71,18 +71,8 @@ def _answer(step: Step, *, killed: bool) -> list[tuple[dict[str, Any], Mapping[s
         found.append((_message(step, "AgentMessage", "model", text=response.text), {}))
     for translation in step.translations:
         for one in translation.expects:
-            found.append((_call(step, one, killed=killed), one.unrecorded))
+            found.append((_message(step, one.kind, "model", **one.fields), one.unrecorded))
     return found
-
-
-def _call(step: Step, one: Expected, *, killed: bool) -> dict[str, Any]:
-    fields = dict(one.fields)
-    status = "unresolved" if killed else fields.pop("status", "completed")
-    if killed:
-        for result in ("status", "output", "error", "exit_code", "report"):
-            fields.pop(result, None)
-    message = _message(step, one.kind, "model", **fields)
-    return {**message, "status": status}
 
 
 def _message(step: Step, kind: str, author: str, **fields: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import pytest
 
 from live.agents.base import CannotDo, Translation, find_driver
 from live.agents.codex import CodexDriver, patches
+from live.composing import steps
 from live.model.play import Play, PlayResponse, PlayTurn, Thread
 from live.model.process import ScriptedModel
 from live.model.script import Scenario
@@ -216,6 +217,28 @@ def test_a_patch_refused_in_code_mode_breaks_the_script_and_leaves_nothing_else(
     (one,) = said(driver(NEW, "code-mode"), scenario([{**update, "fails": True}]))
     (script,) = one.expects
     assert (script.kind, script.fields["status"]) == ("ToolCall", "failed")
+
+
+def test_what_a_killed_codex_had_done_is_done() -> None:
+    create = {"verb": "create", "id": "c", "path": "new.txt", "content": "hops 1\n"}
+    script = scenario([create], hang=True)
+    (step,) = steps(script, driver(), WORKSPACE)
+    (change,) = step.translations[0].expects
+    assert (change.kind, change.fields["status"]) == ("FileChange", "completed")
+    (step,) = steps(script, driver(NEW, "code-mode"), WORKSPACE)
+    outer, change = step.translations[0].expects
+    assert outer.fields["status"] == "unresolved"
+    assert "output" not in outer.fields
+    assert change.fields["status"] == "completed"
+
+
+def test_a_killed_command_is_told_of_by_releases_with_events_for_commands() -> None:
+    script = scenario([COUNT], hang=True)
+    for version, status in ((NEW, "completed"), (OLD, "unresolved")):
+        (step,) = steps(script, driver(version), WORKSPACE)
+        (expected,) = step.translations[0].expects
+        assert expected.fields["status"] == status
+        assert ("exit_code" in expected.fields) is (status == "completed")
 
 
 def test_code_mode_is_refused_by_a_release_without_it() -> None:

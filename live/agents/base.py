@@ -49,6 +49,9 @@ class CannotDo(Exception):
     """The CLI or this release has no way to do what the scenario asks; the message says why."""
 
 
+_RESULTS = ("output", "error", "exit_code", "report")
+
+
 class Driver(ABC):
     """One CLI at one release (``version``) with one ``dialect`` (None: its only one)."""
 
@@ -107,6 +110,14 @@ class Driver(ABC):
         """
         del scenario
         return [self.translate(call, workspace) for call in response.calls]
+
+    def cut_short(self, expected: Expected) -> Expected:
+        """Return what is left of a call when the CLI is killed before its answer has ended.
+
+        The call without a result, unless the CLI starts tools while the answer still arrives.
+        """
+        fields = {name: value for name, value in expected.fields.items() if name not in _RESULTS}
+        return msgspec.structs.replace(expected, fields={**fields, "status": "unresolved"})
 
     @abstractmethod
     def auxiliaries(self) -> Sequence[Auxiliary]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from live.agents.base import CannotDo, Driver, Translation
+from live.agents.base import CannotDo, Driver, Expected, Translation
 from live.agents.codex import code_mode, words
 from live.agents.codex.patches import files_before
 from live.agents.codex.settings import API_KEY_VARIABLE, config_toml
@@ -101,6 +101,18 @@ class CodexDriver(Driver):
         if self.dialect == CODE_MODE:
             return code_mode.translate(call, files, workspace, self._traits)
         return words.classic(call, files, workspace, self._traits)
+
+    def cut_short(self, expected: Expected) -> Expected:
+        """Keep what was done: a tool starts before the answer has ended, and is recorded.
+
+        Only the call itself is left without a result then, which the next request calls
+        aborted: in code mode the script, else what an event has not told besides.
+        """
+        if expected.kind == "FileChange" or (
+            expected.kind == "CommandExecution" and self._traits.command_events
+        ):
+            return expected
+        return super().cut_short(expected)
 
     def auxiliaries(self) -> Sequence[Auxiliary]:
         """Return what can be asked on the side: ``exec`` makes no titles, only summaries."""
