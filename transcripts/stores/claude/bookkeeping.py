@@ -148,9 +148,9 @@ def is_known(row: Row) -> bool:
         case None:
             return False
         case "system":
-            return row.value.get("subtype") in _SYSTEM
+            return string(row.value.get("subtype")) in _SYSTEM
         case "attachment":
-            return mapping(row.value.get("attachment")).get("type") in _ATTACHMENTS
+            return string(mapping(row.value.get("attachment")).get("type")) in _ATTACHMENTS
         case _:
             return row.type in _RECORDS or row.type in CONVERSATION
 
