@@ -88,8 +88,16 @@ def compare(
         )
     doubled, strays = _strays(there, back, pairs)
     everywhere = declared.get(None, set())
+    # A thread that stays behind stays whole: said once, it holds for all of it.
+    flattened = {
+        message.agent
+        for message in sent
+        if message.agent and "thread-flattened" in declared.get(message.id, ())
+    }
     judged: dict[str, Judgement] = {}
     for message in sent:
+        if message.agent in flattened:
+            declared.setdefault(message.id, set()).add("thread-flattened")
         found = by_message[message.id]
         notes = [misplaced[message.id]] if message.id in misplaced else []
         notes += doubled.get(message.id, [])
