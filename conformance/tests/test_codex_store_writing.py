@@ -399,6 +399,7 @@ def test_what_stays_behind_is_said(tmp_path: Path):
         "reasoning-opaque-dropped",
         "superseded-dropped",
         "thread-flattened",
+        "thread-flattened",
         "withheld-error",
     ]
 

@@ -61,3 +61,11 @@ def milliseconds(value: Any) -> float | None:
     if seconds is None or nanos is None or (seconds == 0 and nanos == 0):
         return None
     return seconds * 1000 + nanos / 1_000_000
+
+
+def json_object(words: str) -> dict[str, Any]:
+    """Return the object that a string is the JSON of, else an empty one."""
+    try:
+        return mapping(parsed(words))
+    except ValueError:
+        return {}

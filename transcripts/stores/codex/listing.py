@@ -21,6 +21,7 @@ from transcripts.stores.codex.foreign import mapping, moment, text
 from transcripts.stores.codex.gathering import Gathering
 from transcripts.stores.codex.messages import Thread
 from transcripts.stores.codex.reader import AGENT, lineage_of
+from transcripts.stores.codex.state import State
 
 _TAIL = 64 * 1024
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -46,8 +47,8 @@ def sessions(root: Path, cwd: str | None) -> Listing:
 
 
 def _info(path: Path, root: Path) -> SessionInfo:
-    gathered, prompt = _head(path, root)
-    meta = gathered.meta
+    state, prompt = _head(path, root)
+    meta = state.meta
     session_id = text(meta.get("id"))
     if session_id is None:
         raise TranscriptError("no session_meta record says which session this is", path=path)
@@ -56,26 +57,26 @@ def _info(path: Path, root: Path) -> SessionInfo:
         session_id=session_id,
         path=path.relative_to(root).as_posix(),
         cwd=text(meta.get("cwd")),
-        updated_at=_last_time(path) or gathered.last_at or moment(meta.get("timestamp")),
-        title=gathered.title,
+        updated_at=_last_time(path) or state.last_at or moment(meta.get("timestamp")),
+        title=state.title,
         first_user_message=prompt,
         cli_version=text(meta.get("cli_version")),
         lineage=lineage_of(meta),
     )
 
 
-def _head(path: Path, root: Path) -> tuple[Gathering, str | None]:
+def _head(path: Path, root: Path) -> tuple[State, str | None]:
     damage: list[Damage] = []
     gathered = Gathering(path.relative_to(root).as_posix())
     read = 0
     for record in jsonlines.iterate(path, root, damage, recover=True):
         gathered.feed([record])
-        drafts = gathered.drafts[read:]
-        read = len(gathered.drafts)
+        drafts = gathered.state.drafts[read:]
+        read = len(gathered.state.drafts)
         prompt = _prompt([draft for draft in drafts if isinstance(draft, Spoken)])
         if prompt is not None:
-            return gathered, prompt
-    return gathered, None
+            return gathered.state, prompt
+    return gathered.state, None
 
 
 def _prompt(drafts: Sequence[Spoken]) -> str | None:

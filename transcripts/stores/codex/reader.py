@@ -12,6 +12,7 @@ from transcripts.stores.codex import layout
 from transcripts.stores.codex.foreign import integer, mapping, moment, text
 from transcripts.stores.codex.gathering import Gathering
 from transcripts.stores.codex.messages import Thread
+from transcripts.stores.codex.state import State
 
 AGENT = "codex"
 
@@ -19,35 +20,34 @@ AGENT = "codex"
 def read(path: Path, *, recover: bool = False) -> Transcript:
     """Read a session: its rollout, and those of the agents that it spawned beside it."""
     root = layout.root_of(path)
-    gathered, session_id = _gather(path, root, recover=recover)
-    messages = _thread(gathered, session_id).messages(gathered.drafts)
+    state, session_id = _gather(path, root, recover=recover)
+    messages = _thread(state, session_id).messages(state.drafts)
     if not messages:
         raise NoMessages(
             "no message of a conversation in this file",
             path=path,
             next_step="if Codex shows one, its format is new here: report the release",
         )
-    damage = list(gathered.damage)
-    unread = gathered.unread
+    damage = list(state.damage)
     with_agents = _with_agents(messages, session_id, root, damage, recover=recover)
-    meta = gathered.meta
+    meta = state.meta
     return Transcript(
         agent=AGENT,
         session_id=session_id,
-        cwd=text(meta.get("cwd")) or _cwd_of(gathered),
+        cwd=text(meta.get("cwd")) or _cwd_of(state),
         cli_version=text(meta.get("cli_version")),
-        model=gathered.models[-1] if gathered.models else None,
-        title=gathered.title,
+        model=state.models[-1] if state.models else None,
+        title=state.title,
         git_branch=text(mapping(meta.get("git")).get("branch")),
-        created_at=moment(meta.get("timestamp")) or gathered.first_at,
-        updated_at=gathered.last_at,
-        source_path=gathered.source,
+        created_at=moment(meta.get("timestamp")) or state.first_at,
+        updated_at=state.last_at,
+        source_path=state.source,
         lineage=lineage_of(meta),
         messages=tuple(with_agents),
         damage=tuple(damage),
         unread=tuple(
             Unread(record=record, count=count, known=known)
-            for (record, known), count in sorted(unread.items())
+            for (record, known), count in sorted(state.unread.items())
         ),
     )
 
@@ -73,14 +73,15 @@ def is_spawned(meta: dict[str, Any]) -> bool:
     return "subagent" in mapping(meta.get("source")) or meta.get("thread_source") == "subagent"
 
 
-def _gather(path: Path, root: Path, *, recover: bool) -> tuple[Gathering, str]:
+def _gather(path: Path, root: Path, *, recover: bool) -> tuple[State, str]:
     file: RecordFile = jsonlines.read(path, root, recover=recover)
     if not file.records:
         raise NotATranscript("the file holds no record", path=path)
     gathered = Gathering(file.path)
     gathered.feed(file.records)
-    gathered.damage[:0] = file.damage
-    session_id = text(gathered.meta.get("id"))
+    state = gathered.state
+    state.damage[:0] = file.damage
+    session_id = text(state.meta.get("id"))
     if session_id is None and recover:
         session_id = layout.id_in_name(path)
     if session_id is None:
@@ -89,13 +90,13 @@ def _gather(path: Path, root: Path, *, recover: bool) -> tuple[Gathering, str]:
             path=path,
             next_step="read with --recover to take the id from the file's name",
         )
-    return gathered, session_id
+    return state, session_id
 
 
 def _thread(
-    gathered: Gathering, session_id: str, agent: str | None = None, caller: str | None = None
+    state: State, session_id: str, agent: str | None = None, caller: str | None = None
 ) -> Thread:
-    meta = gathered.meta
+    meta = state.meta
     return Thread(
         session_id,
         agent=agent,
@@ -107,8 +108,8 @@ def _thread(
     )
 
 
-def _cwd_of(gathered: Gathering) -> str | None:
-    return next((draft.cwd for draft in gathered.drafts if draft.cwd), None)
+def _cwd_of(state: State) -> str | None:
+    return next((draft.cwd for draft in state.drafts if draft.cwd), None)
 
 
 def _with_agents(
@@ -128,12 +129,12 @@ def _with_agents(
         path = layout.find(root, message.agent_id)
         if path is None:
             continue
-        gathered, agent_id = _gather(path, root, recover=recover)
-        if parent_of(gathered.meta) != session_id:
+        state, agent_id = _gather(path, root, recover=recover)
+        if parent_of(state.meta) != session_id:
             continue
-        damage += gathered.damage
-        thread = _thread(gathered, agent_id, agent=agent_id, caller=message.id)
+        damage += state.damage
+        thread = _thread(state, agent_id, agent=agent_id, caller=message.id)
         # What it copied from the session that spawned it is in that session already.
-        own = [one for one in thread.messages(gathered.drafts) if one.inherited_from is None]
+        own = [one for one in thread.messages(state.drafts) if one.inherited_from is None]
         found += _with_agents(own, agent_id, root, damage, recover=recover)
     return found
