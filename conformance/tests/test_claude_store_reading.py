@@ -729,6 +729,17 @@ def test_titles_rank_the_persons_before_the_models(tmp_path: Path) -> None:
     assert read(tmp_path, rows).title == "by the person"
 
 
+def test_a_summary_in_a_file_of_its_own_names_the_session_of_its_row(tmp_path: Path) -> None:
+    rows = Rows()
+    rows.user("first words")
+    leaf = rows.assistant(says("an answer"))
+    path = save(tmp_path, rows)
+    for name, title, row in ((OTHER_SESSION, "about pears", leaf), ("x", "another", "no-row")):
+        save(tmp_path, [{"type": "summary", "summary": title, "leafUuid": row}], name)
+    assert ClaudeStore.read_path(path).title == "about pears"
+    assert [info.title for info in ClaudeStore(tmp_path).list()] == ["about pears"]
+
+
 def test_reading_is_the_same_in_another_process_and_on_another_path(tmp_path: Path) -> None:
     rows = Rows()
     _task(rows, "count the hives", "twelve", "ab12cd3")

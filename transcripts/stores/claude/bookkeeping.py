@@ -6,8 +6,6 @@ drift, and its row still carries the chain. The lists are what releases 1.0 to 2
 
 from __future__ import annotations
 
-from typing import Any
-
 from transcripts.stores.claude.rows import Row, mapping, string
 
 CONVERSATION = frozenset({"user", "assistant"})
@@ -153,22 +151,3 @@ def is_known(row: Row) -> bool:
             return string(mapping(row.value.get("attachment")).get("type")) in _ATTACHMENTS
         case _:
             return row.type in _RECORDS or row.type in CONVERSATION
-
-
-def title_of(rows: list[Row]) -> str | None:
-    """Return the title that the records give: the person's before the model's before a summary's.
-
-    Within one kind the latest counts.
-    """
-    fields = (
-        ("custom-title", "customTitle"),
-        ("ai-title", "aiTitle"),
-        ("agent-name", "agentName"),
-        ("summary", "summary"),
-    )
-    for kind, field in fields:
-        found: Any = [title for row in rows if row.type == kind and (title := row.value.get(field))]
-        for title in reversed(found):
-            if isinstance(title, str) and title.strip():
-                return title
-    return None

@@ -8,7 +8,7 @@ bound, and the rest of a big file is never looked at.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from transcripts.stores.claude.content import parts
 from transcripts.stores.claude.reader import AGENT, first_field, last_field
 from transcripts.stores.claude.results import text_of
 from transcripts.stores.claude.rows import Row, message_of, row_of, time_of
+from transcripts.stores.claude.titles import first_line, summaries_beside, title_of
 
 _HEAD = 8 << 20
 _TAIL = 256 << 10
@@ -30,10 +31,13 @@ def list_sessions(root: Path, cwd: str | None) -> Listing:
     sessions: list[SessionInfo] = []
     failed: list[Unlisted] = []
     seen = 0
+    beside: dict[Path, dict[str, str]] = {}
     for path in layout.session_files(root):
         seen += 1
+        if path.parent not in beside:
+            beside[path.parent] = summaries_beside(path.parent)
         try:
-            info = describe(path, root)
+            info = describe(path, root, beside[path.parent])
         except OSError as error:
             failed.append(Unlisted(path=_name(path, root), why=error.strerror or str(error)))
             continue
@@ -54,8 +58,11 @@ def list_sessions(root: Path, cwd: str | None) -> Listing:
 _NEVER = datetime.fromtimestamp(0, UTC)
 
 
-def describe(path: Path, root: Path) -> SessionInfo | None:
-    """Return what a listing says of one file, None if no message is in what it looks at."""
+def describe(path: Path, root: Path, beside: Mapping[str, str]) -> SessionInfo | None:
+    """Return what a listing says of one file, None if no message is in what it looks at.
+
+    ``beside`` are the summaries in files of their own, by the row that they name.
+    """
     head = list(_head(path, root))
     tail = _tail(path, root)
     rows = [*head, *tail]
@@ -63,7 +70,7 @@ def describe(path: Path, root: Path) -> SessionInfo | None:
         return None
     first = next((text for row in head if (text := _typed_by_a_person(row))), None)
     times = [time for row in rows if (time := time_of(row)) is not None]
-    title = bookkeeping.title_of(rows) or (first.strip().split("\n", 1)[0] if first else None)
+    title = title_of(rows, beside) or first_line([first or ""])
     return SessionInfo(
         agent=AGENT,
         session_id=path.stem,

@@ -23,10 +23,10 @@ from transcripts.stores.claude.gathering import Gathered, gather
 from transcripts.stores.claude.rows import Row, message_of, string, time_of
 from transcripts.stores.claude.subagents import Thread, inline_threads, own_threads, woven
 from transcripts.stores.claude.threads import read_thread
+from transcripts.stores.claude.titles import first_line, summaries_beside, title_of
 
 AGENT = "claude"
 _ID_SCOPE = "ClaudeCodeCli"
-_TITLE_LENGTH = 200
 
 
 def read(path: Path, *, recover: bool) -> Transcript:
@@ -126,7 +126,8 @@ def _transcript(opened: _Opened, messages: Sequence[AnyMessage]) -> Transcript:
         cwd=first_field(rows, "cwd"),
         cli_version=last_field(rows, "version"),
         model=_last_model(rows),
-        title=bookkeeping.title_of(gathered.rows) or _first_words(messages),
+        title=title_of(gathered.rows, summaries_beside(path.parent))
+        or first_line(typed_words(messages)),
         git_branch=last_field(rows, "gitBranch"),
         created_at=times[0] if times else None,
         updated_at=times[-1] if times else None,
@@ -157,14 +158,11 @@ def _last_model(rows: Sequence[Row]) -> str | None:
     return None
 
 
-def _first_words(messages: Sequence[AnyMessage]) -> str | None:
-    """Return the first line that a person typed, the title of a session that has none."""
+def typed_words(messages: Sequence[AnyMessage]) -> Iterator[str]:
+    """Yield what a person said, text by text."""
     for message in messages:
         if isinstance(message, UserMessage) and message.author == "human":
-            for part in message.content:
-                if isinstance(part, Text) and part.text.strip():
-                    return part.text.strip().split("\n", 1)[0][:_TITLE_LENGTH]
-    return None
+            yield from (part.text for part in message.content if isinstance(part, Text))
 
 
 def _side_stores(path: Path, root: Path, session_id: str) -> list[SideStore]:

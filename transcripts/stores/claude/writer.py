@@ -23,7 +23,7 @@ from transcripts.errors import (
 )
 from transcripts.ids import derive
 from transcripts.losses import Loss
-from transcripts.model import AnyMessage, SubAgent, Text, Transcript, UserMessage
+from transcripts.model import AnyMessage, SubAgent, Transcript
 from transcripts.narration import scrub_value
 from transcripts.records import jsonlines
 from transcripts.records.placing import place_file
@@ -31,7 +31,8 @@ from transcripts.stores.base import WrittenSession
 from transcripts.stores.claude import layout
 from transcripts.stores.claude.chain import Chain
 from transcripts.stores.claude.composing import Composer, Settings
-from transcripts.stores.claude.reader import AGENT, session_scope
+from transcripts.stores.claude.reader import AGENT, session_scope, typed_words
+from transcripts.stores.claude.titles import first_line
 
 WRITES_FOR = "2.0.77 to 2.1.332"
 
@@ -160,7 +161,7 @@ class _Session:
 
     def _add_title(self) -> None:
         title = self._transcript.title
-        if title and title != _first_line(self._transcript.messages):
+        if title and title != first_line(typed_words(self._transcript.messages)):
             session_id = self._envelope["sessionId"]
             row = {"type": "custom-title", "customTitle": title, "sessionId": session_id}
             self.rows.append(row)
@@ -197,15 +198,6 @@ def _start(transcript: Transcript, now: datetime | None) -> datetime:
     """Return when a session begins whose first messages have no time."""
     times = [one.at for one in transcript.messages if one.at is not None]
     return min(times) if times else transcript.created_at or now or _EPOCH
-
-
-def _first_line(messages: Sequence[AnyMessage]) -> str | None:
-    for message in messages:
-        if isinstance(message, UserMessage) and message.author == "human":
-            for part in message.content:
-                if isinstance(part, Text) and part.text.strip():
-                    return part.text.strip().split("\n", 1)[0]
-    return None
 
 
 def _encoded(rows: Sequence[dict[str, Any]]) -> bytes:
