@@ -205,3 +205,7 @@ def test_a_cut_anywhere_loses_only_the_record_it_falls_in(
     assert found[:complete] == values[:complete]
     assert len(found) <= complete + 1
     assert found == values[: len(found)]
+
+
+def test_an_integer_of_more_than_64_bits_is_written_as_it_is() -> None:
+    assert jsonlines.encode([{"n": 2**70, "t": "ü"}]) == f'{{"n":{2**70},"t":"ü"}}\n'.encode()

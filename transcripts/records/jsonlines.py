@@ -58,7 +58,16 @@ def encode(values: Iterable[Any]) -> bytes:
 
     Text must be free of lone surrogates (:func:`transcripts.narration` scrubs it).
     """
-    return b"".join(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE) for value in values)
+    return b"".join(map(_line, values))
+
+
+def _line(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+    except orjson.JSONEncodeError:
+        # An integer of more than 64 bits, which a tool's arguments may hold.
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return text.encode() + b"\n"
 
 
 def read(path: Path, root: Path, *, recover: bool = False) -> RecordFile:
