@@ -24,6 +24,7 @@ from conformance.essence import (
     unsaid,
     words,
 )
+from conformance.kinds import CWD
 from conformance.verdicts import Judgement, Verdict, in_order, together
 from live.model.history import Entry
 from transcripts.losses import Loss, LossId
@@ -32,6 +33,7 @@ from transcripts.model import (
     Call,
     CommandExecution,
     Error,
+    SubAgent,
     Text,
     ToolCall,
     UserMessage,
@@ -95,6 +97,11 @@ class History:
             and not unsaid(pieces, text)
         ]
         return next((place for place in found if place >= after), next(iter(found), None))
+
+    def says(self, text: str) -> bool:
+        """Whether any text or result says all lines of a text."""
+        pieces = [line.strip() for line in text.split("\n") if line.strip()]
+        return any(not unsaid(pieces, shown) for shown in self.texts)
 
     def call(self, atom: Atom, after: Place) -> ShownCall | None:
         """Find the call that is the message's."""
@@ -174,7 +181,7 @@ def _find(atom: Atom, history: History, after: Place) -> Found | None:
     if isinstance(message, Call) and not atom.prose:
         call = history.call(atom, after)
         if call is not None:
-            return Found(call.place, "translated", tuple(_result(message, call)))
+            return Found(call.place, "translated", tuple(_result(message, call, history)))
     if not pieces:
         return None
     roles = ("assistant",) if message.author == "model" else ("assistant", "user")
@@ -213,12 +220,15 @@ def _is_call_of(atom: Atom, call: ShownCall) -> bool:
         return named and set(leaves(message.arguments)) <= set(leaves(call.arguments))
     everything = f"{given}\n{mended(call.result or '')}"
     if atom.edit is not None:
-        return atom.edit.path in given
+        # A CLI may name the file as its model did, from the working directory on.
+        return atom.edit.path.removeprefix(f"{CWD}/") in given
+    if isinstance(message, SubAgent) and message.prompt:
+        return mended(message.prompt) in given
     pieces = essence(atom)
     return bool(pieces) and not unsaid(pieces, everything)
 
 
-def _result(message: Call, call: ShownCall) -> Iterator[str]:
+def _result(message: Call, call: ShownCall, history: History) -> Iterator[str]:
     """Say what the model is not shown of a call's result."""
     result = mended(call.result or "")
     output = mended(shown_text(message.output)).strip()
@@ -227,6 +237,8 @@ def _result(message: Call, call: ShownCall) -> Iterator[str]:
         return
     if message.error is not None and mended(message.error) not in result:
         yield "the error is not shown"
+    if isinstance(message, SubAgent) and output and not history.says(output):
+        yield "the report is not shown"
     if output and not isinstance(message, CommandExecution | ToolCall):
         return
     if output and output not in result:

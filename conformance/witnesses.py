@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from conformance.crossing import Crossing, Stores, written
 from conformance.history import judge_history
+from conformance.joining import Renaming
 from conformance.kinds import CWD, MADE, STARTED, conversation, in_order, variants
 from conformance.verdicts import Cell, Judgement, Witness, together
 from live.model.history import Entry
@@ -63,8 +64,8 @@ class Resumed(NamedTuple):
     history: Sequence[Entry]
 
 
-Resume = Callable[[str, str, Path, str], Resumed]
-"""Resumes a session: agent, release, home, session id."""
+Resume = Callable[[str, str, Path, str, bool], Resumed]
+"""Resumes a session: agent, release, home, session id, and whether the CLI recorded it itself."""
 
 
 class StoredPart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -128,13 +129,15 @@ def recorded_conversation(
     """Return all recorded sessions of one agent as one conversation, one after the other."""
     parts: list[Part] = []
     messages: list[AnyMessage] = []
+    renaming = Renaming()
     for scenario, transcript in read:
+        renamed = renaming.messages(scenario, transcript.messages)
         kinds: dict[str, list[str]] = {}
-        for message in transcript.messages:
+        for message in renamed:
             kinds.setdefault(message.kind, []).append(message.id)
         subjects = {kind: tuple(found) for kind, found in kinds.items()}
-        parts.append(Part(scenario, subjects, transcript.messages))
-        messages += transcript.messages
+        parts.append(Part(scenario, subjects, renamed))
+        messages += renamed
     return Carried(agent, release, tuple(parts), _joined(agent, release, messages))
 
 
@@ -211,7 +214,7 @@ def _sessions(
     What a CLI can't resume fails for every part, so only halves find the one at fault; what
     the model is not shown is at fault by itself.
     """
-    crossing, resumed = _resumed(carried.transcript, store, release, resume)
+    crossing, resumed = _resumed(carried, store, release, resume)
     session = StoredSession(
         sha256=crossing.sha256,
         held=None if whole else tuple(part.label for part in carried.parts),
@@ -247,12 +250,13 @@ def _sessions(
 
 
 def _resumed(
-    transcript: Transcript, store: type[Store], release: str, resume: Resume
+    carried: Carried, store: type[Store], release: str, resume: Resume
 ) -> tuple[Crossing, Resumed]:
-    with written(transcript, store) as (home, _, crossing):
+    own = carried.source == store.agent
+    with written(carried.transcript, store) as (home, _, crossing):
         if crossing.refusal is not None:
             return crossing, Resumed(f"not written: {crossing.refusal}", ())
-        return crossing, resume(store.agent, release, home, crossing.session_id)
+        return crossing, resume(store.agent, release, home, crossing.session_id, own)
 
 
 def _cli(crossing: Crossing, resumed: Resumed) -> Judgement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -26,7 +27,15 @@ from conformance.witnesses import (
     witness_cells,
 )
 from live.model.history import Entry
-from transcripts.model import AgentMessage, AnyMessage, Text, UserMessage
+from transcripts.model import (
+    AgentMessage,
+    AnyMessage,
+    SubAgent,
+    Superseded,
+    Text,
+    Transcript,
+    UserMessage,
+)
 
 CHOSEN = [
     variant
@@ -58,9 +67,9 @@ class FakeCli:
         self.hides = hides
         self.sittings = 0
 
-    def resume(self, agent: str, release: str, home: Path, session_id: str) -> Resumed:
+    def resume(self, agent: str, release: str, home: Path, session_id: str, own: bool) -> Resumed:
         """Read the session and show it, or fail."""
-        del agent, release
+        del agent, release, own
         self.sittings += 1
         transcript = FaithfulStore(home).read(session_id)
         assert transcript is not None
@@ -186,3 +195,34 @@ def test_recorded_sessions_travel_as_one_with_rising_times() -> None:
     assert times == sorted(set(times))
     assert [part.name for part in carried.parts] == [variant.name for variant in CHOSEN]
     assert len(times) == sum(len(variant.messages) for variant in CHOSEN)
+
+
+def test_recordings_that_use_the_same_ids_are_told_apart() -> None:
+    uuid = "00000003-6704-791a-8498-5ccc8c71a2d4"
+    (prompt, *_) = CHOSEN[0].messages
+    same = (
+        replace(prompt, external_id=f"msg_{uuid}", turn="t1"),
+        SubAgent(
+            id="s",
+            author="model",
+            name="task",
+            external_id="call_look",
+            agent_id=uuid,
+            superseded_by=Superseded(id=prompt.id, why="rewind"),
+        ),
+        replace(prompt, id="in", agent=uuid, caller="s", external_id=None),
+    )
+    session = Transcript(agent="made", session_id="one", messages=same)
+    carried = recorded_conversation("made", "1.0.0", [("a", session), ("b", session)])
+    first, second = (part.messages for part in carried.parts)
+    assert not {message.id for message in first} & {message.id for message in second}
+    assert first[0].external_id == f"msg_{uuid}"
+    other = second[0].external_id or ""
+    assert other != first[0].external_id
+    assert re.fullmatch(r"msg_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f-]{17}", other)
+    assert (first[1].external_id, second[1].external_id) == ("call_look", "call_look_2")
+    for prompt, agent, inner in (first, second):
+        assert inner.caller == agent.id
+        assert isinstance(agent, SubAgent)
+        assert inner.agent == agent.agent_id
+        assert agent.superseded_by == Superseded(id=prompt.id, why="rewind")
