@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import orjson
+
 from transcripts.losses import LossId
 from transcripts.model import (
     AgentMessage,
@@ -182,24 +184,44 @@ def scrub(text: str) -> str:
 
 
 def scrub_value(value: Any) -> Any:
-    """Return a JSON value with every string and key scrubbed."""
-    if isinstance(value, str):
-        return scrub(value)
-    if isinstance(value, Mapping):
-        return {scrub(str(key)): scrub_value(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [scrub_value(item) for item in value]
-    return value
+    """Return a JSON value with every string and key scrubbed; the value itself if it is clean."""
+    return value if _is_clean(value) else _scrubbed(value)
 
 
 def has_lone_surrogate(value: Any) -> bool:
     """Whether a JSON value holds half a surrogate pair, which strict UTF-8 cannot carry."""
+    return not _is_clean(value) and _holds_half(value)
+
+
+def _is_clean(value: Any) -> bool:
+    """Whether orjson takes the value, which is a hundred times faster than to look.
+
+    It refuses half a surrogate pair, and some that is no matter here: long integers.
+    """
+    try:
+        orjson.dumps(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _scrubbed(value: Any) -> Any:
+    if isinstance(value, str):
+        return scrub(value)
+    if isinstance(value, Mapping):
+        return {scrub(str(key)): _scrubbed(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_scrubbed(item) for item in value]
+    return value
+
+
+def _holds_half(value: Any) -> bool:
     if isinstance(value, str):
         return _SURROGATE.search(value) is not None
     if isinstance(value, Mapping):
-        return any(has_lone_surrogate(key) or has_lone_surrogate(value[key]) for key in value)
+        return any(_holds_half(key) or _holds_half(value[key]) for key in value)
     if isinstance(value, list | tuple):
-        return any(has_lone_surrogate(item) for item in value)
+        return any(_holds_half(item) for item in value)
     return False
 
 

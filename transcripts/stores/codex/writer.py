@@ -301,6 +301,11 @@ def _answer_of(message: AnyMessage) -> tuple[str, str]:
 
 
 def _turn_context(cwd: str, model: str, turn: str | None) -> Payload:
+    """Return the record that names a model.
+
+    It needs policies to be read at all. Resumed, 0.130 and 0.171 take theirs from the
+    configuration and not from here, so the strictest are no promise and no change.
+    """
     return {
         **({"turn_id": turn} if turn else {}),
         "cwd": cwd,
