@@ -18,7 +18,7 @@ from live.agents.base import find_driver
 from live.composing import play, steps
 from live.model import script
 from live.sanitise import Document, Provenance, load, markers, rules, script_strings
-from live.sanitise.engine import leaves
+from live.sanitise.engine import embedded, labelled, leaves
 from live.sanitise.provenance import TOKEN
 from live.sanitise.renaming import UUID, is_renamed_id, is_renamed_uuid
 from live.sanitise.rules import Rules, named
@@ -37,12 +37,10 @@ def provenance(case: Path) -> list[str]:
     found: list[str] = []
     for document in documents:
         if document.form == "text":
-            found += _text(document, known, words)
+            found += _text(document, known, table, words)
             continue
         for index, record in enumerate(document.records, 1):
-            if document.form == "database" and "row" not in record:
-                continue
-            for path, value in leaves(record):
+            for path, value in _values(document, record):
                 if isinstance(value, str) and not _explained(path, value, known, table, words):
                     where = f"{document.path}, record {index}, {'.'.join(path)}"
                     found.append(f"{where}: {value[:_SHOWN]!r}")
@@ -124,6 +122,14 @@ def _ids(documents: Sequence[Document], table: Rules) -> set[str]:
     }
 
 
+def _values(document: Document, record: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield a record's values; of a database only those of rows, under their table."""
+    if document.form != "database":
+        yield from leaves(record)
+    elif "row" in record:
+        yield from leaves(record["row"], (record["table"],))
+
+
 def _explained(
     path: tuple[str, ...], value: str, known: Provenance, table: Rules, words: set[str]
 ) -> bool:
@@ -133,13 +139,15 @@ def _explained(
         return TOKEN.fullmatch(value) is not None or not known.foreign(value)
     if path and path[0] in ("kind", "role", "type", "ending", "thread", "response", "media_type"):
         return TOKEN.fullmatch(value) is not None
+    if embedded(value) is not None:
+        return True  # what is inside comes by itself
     if named(path, table.structural) and TOKEN.fullmatch(value):
         return True
     return not known.foreign(value)
 
 
-def _text(document: Document, known: Provenance, words: set[str]) -> Iterator[str]:
+def _text(document: Document, known: Provenance, table: Rules, words: set[str]) -> Iterator[str]:
     for number, line in enumerate(document.records, 1):
-        _, _, value = line.partition(": ")
-        if known.foreign(value or line) and (value or line) not in words:
+        _, value, path = labelled(line, document.path)
+        if not _explained(path, value, known, table, words):
             yield f"{document.path}, line {number}: {line[:_SHOWN]!r}"

@@ -21,6 +21,7 @@ from live.releases import Release
 from live.resume import Resumed, resume_with
 from live.running import Run, last_words
 from live.sanitise import Document, Sanitiser
+from live.sanitise.renaming import UUID
 from live.sanitise.rules import Rules, named
 
 PROMPT = "Please say where we were, token RESUME-0001."
@@ -147,7 +148,7 @@ def _pointers(value: Any, path: tuple[str, ...], rules: Rules) -> set[str]:
 
 
 def _is_word(key: str) -> bool:
-    return re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_-]*", key) is not None
+    return re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_-]*", key) is not None and not UUID.match(key)
 
 
 def _type(value: Any) -> str:

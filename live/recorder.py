@@ -117,7 +117,7 @@ def _case(scenario: Scenario, driver: Driver, release: Release, target: Path) ->
         "session_path": _session_path(run, driver, clean, sanitiser),
         "cwd": run.workspace,
         "files": hashes,
-        "unrecorded": unrecorded(expected(run.steps), raw),
+        "unrecorded": unrecorded(expected(run.steps, driver), raw),
         **Resumption(driver, release, run, sanitiser).facts(home),
     }
     rows = [sanitiser.value(row, ("model",)) for row in log.committed(run.exchanges, run.play)]

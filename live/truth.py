@@ -27,7 +27,7 @@ def truth(
 ) -> dict[str, Any]:
     """Return the document that a case's ``truth.json`` holds; :class:`Untrue` if it is not."""
     _check_asked(played, exchanges)
-    messages = [message for message, _ in expected(played)]
+    messages = [message for message, _ in expected(played, driver)]
     _check_results(messages, exchanges)
     return {
         "format": FORMAT,
@@ -40,27 +40,30 @@ def truth(
 
 
 def expected(
-    played: Sequence[Step],
-) -> list[tuple[dict[str, Any], Mapping[str, str]]]:
+    played: Sequence[Step], driver: Driver
+) -> list[tuple[dict[str, Any], Mapping[str | None, str]]]:
     """Return each message with what its CLI is known not to record (field to reason).
 
+    The field None stands for the whole message.
     They stand in the order in which a reader must find them on their threads, the main
     thread's first.
     """
-    found: list[tuple[dict[str, Any], Mapping[str, str]]] = []
+    found: list[tuple[dict[str, Any], Mapping[str | None, str]]] = []
     opened: set[tuple[str | None, int]] = set()
     for step in played:
         if (step.thread, step.turn) not in opened:
             opened.add((step.thread, step.turn))
             author = "human" if step.thread is None else "agent"
-            found.append((_message(step, "UserMessage", author, text=step.prompt), {}))
+            reason = None if step.thread is None else driver.task_unrecorded
+            known: dict[str | None, str] = {} if reason is None else {None: reason}
+            found.append((_message(step, "UserMessage", author, text=step.prompt), known))
         found += _answer(step)
     return found
 
 
-def _answer(step: Step) -> list[tuple[dict[str, Any], Mapping[str, str]]]:
+def _answer(step: Step) -> list[tuple[dict[str, Any], Mapping[str | None, str]]]:
     response = step.response
-    found: list[tuple[dict[str, Any], Mapping[str, str]]] = []
+    found: list[tuple[dict[str, Any], Mapping[str | None, str]]] = []
     if response.failure is not None:
         failure = response.failure
         error = _message(step, "Error", "harness", status_code=failure.status, text=failure.message)
@@ -71,7 +74,8 @@ def _answer(step: Step) -> list[tuple[dict[str, Any], Mapping[str, str]]]:
         found.append((_message(step, "AgentMessage", "model", text=response.text), {}))
     for translation in step.translations:
         for one in translation.expects:
-            found.append((_message(step, one.kind, "model", **one.fields), one.unrecorded))
+            known: dict[str | None, str] = {**one.unrecorded}
+            found.append((_message(step, one.kind, "model", **one.fields), known))
     return found
 
 

@@ -6,6 +6,7 @@ without anybody's claim, so a truth can't ask a reader for what is not there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,8 +19,13 @@ _VOCABULARY = frozenset({"form", "operation", "status"})
 """Values in the normalised model's own words, which no CLI has to use."""
 
 
+_ARGUMENTS = re.compile(r"\b(?:arguments|input|toolArgs)\b")
+"""Where the CLIs record what a call was given."""
+
+
 def unrecorded(
-    messages: Sequence[tuple[Mapping[str, Any], Mapping[str, str]]], documents: Sequence[Document]
+    messages: Sequence[tuple[Mapping[str, Any], Mapping[str | None, str]]],
+    documents: Sequence[Document],
 ) -> list[dict[str, Any]]:
     """Return the ``unrecorded`` list of a case."""
     kept = Kept(documents)
@@ -34,6 +40,10 @@ def unrecorded(
         worded = [name for name, value in fields.items() if any(_words(value))]
         if worded and set(worded) <= set(gone):
             found.append(_entry(index, None, "no file holds a word of it", kept))
+            continue
+        if None in known:
+            proof = kept.only_in_calls(message["text"])
+            found.append({"message": index, "fields": None, "why": known[None], "proof": proof})
             continue
         claimed = [name for name in known if name in fields and name not in gone]
         if gone:
@@ -55,13 +65,13 @@ class Kept:
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self.files = len(documents)
-        self._strings: set[str] = set()
+        self._strings: dict[str, set[str]] = {}
         self._keys: set[str] = set()
         for document in documents:
             for record in document.records:
                 for path, value in leaves(record):
                     if isinstance(value, str):
-                        self._strings.add(value)
+                        self._strings.setdefault(value, set()).add(".".join(path))
                     self._keys.update(path)
 
     def holds(self, value: Any) -> bool:
@@ -75,6 +85,14 @@ class Kept:
         if same:
             raise ValueError(f"{field} is said to be unrecorded, but there is a key {same[0]}")
         return f"no key of {self.files} files is called {field} in any spelling"
+
+    def only_in_calls(self, text: str) -> str:
+        """Say where a text stands, all of it in the arguments of calls."""
+        places = {place for one, where in self._strings.items() if text in one for place in where}
+        elsewhere = sorted(place for place in places if not _ARGUMENTS.search(place))
+        if elsewhere or not places:
+            raise ValueError(f"{text!r} is said to stand in calls only, but is at {elsewhere}")
+        return f"its words stand only at {', '.join(sorted(places))}"
 
     def _stands(self, text: str) -> bool:
         if any(text in one for one in self._strings):

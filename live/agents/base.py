@@ -119,6 +119,14 @@ class Driver(ABC):
         fields = {name: value for name, value in expected.fields.items() if name not in _RESULTS}
         return msgspec.structs.replace(expected, fields={**fields, "status": "unresolved"})
 
+    @property
+    def task_unrecorded(self) -> str | None:
+        """Why a subagent's task is no message on its own thread, or None if it is one.
+
+        It stands in the call that handed it over in any case.
+        """
+        return None
+
     @abstractmethod
     def auxiliaries(self) -> Sequence[Auxiliary]:
         """Return how to tell and answer the requests that the CLI makes on the side."""

@@ -18,6 +18,10 @@ Form = Literal["lines", "document", "database", "text"]
 
 _LONE = re.compile("[\ud800-\udfff]")
 
+_SEPARATORS = {0x2028: "\\u2028", 0x2029: "\\u2029"}
+_SEPARATORS_ESCAPED = "separators"
+"""The style of lines in which what splits lines for JavaScript is escaped (Copilot)."""
+
 
 class Unfaithful(Exception):
     """A file can't be written back as its CLI spelt it; the message says where."""
@@ -60,7 +64,10 @@ def encode(document: Document) -> bytes:
     """Write a document in its own spelling; a database as statements of SQL."""
     match document.form:
         case "lines":
-            text = "\n".join(dumps(record) for record in document.records) + document.style
+            text = "\n".join(dumps(record) for record in document.records)
+            text += "\n" if document.style.startswith("\n") else ""
+            if document.style.endswith(_SEPARATORS_ESCAPED):
+                text = text.translate(_SEPARATORS)
         case "document":
             text = _styled(document.records[0], document.style)
         case "database":
@@ -102,9 +109,10 @@ def _lines(text: str, relative: str) -> Document:
             records.append(json.loads(line))
         except ValueError as error:
             raise Unfaithful(f"{relative}, line {number}: {error}") from None
-    return Document(
-        path=relative, form="lines", records=tuple(records), style="" if tail else newline
-    )
+    style = "" if tail else newline
+    if any(escaped in text for escaped in _SEPARATORS.values()):
+        style += _SEPARATORS_ESCAPED
+    return Document(path=relative, form="lines", records=tuple(records), style=style)
 
 
 _STYLES = ("compact", "compact\n", "2", "2\n", "spaced", "spaced\n")

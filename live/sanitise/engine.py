@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from live.sanitise import renaming
+from live.sanitise.derived import with_offsets
 from live.sanitise.documents import Document, dumps
 from live.sanitise.provenance import TOKEN, Provenance, placeholder
 from live.sanitise.rules import Rules, named
@@ -34,6 +35,18 @@ Place = tuple[str, int]
 """A document's path and a record's index in it."""
 
 _FIELD = re.compile(r"(\s*(?:- )?)([A-Za-z_][\w-]*)(: ?)(.*)", re.DOTALL)
+
+
+def labelled(line: str, name: str) -> tuple[str, str, tuple[str, ...]]:
+    """Return a line of plain text in two: what is the format's own, and the value with its path.
+
+    Of ``key: value`` the key is a word of the format; other lines are values throughout.
+    """
+    label = name.rpartition("/")[2]
+    match = _FIELD.fullmatch(line)
+    if match is None:
+        return "", line, (label,)
+    return match[1] + match[2] + match[3], match[4], (label, match[2])
 
 
 class Sanitiser:
@@ -85,7 +98,7 @@ class Sanitiser:
     def text(self, text: str, path: tuple[str, ...], place: Place = ("", -1)) -> str:
         """Return a string: renamed, and every word of unknown origin elided."""
         text = self._reworded(text, path)
-        inner = _embedded(text)
+        inner = embedded(text)
         if inner is not None:
             return inner[1](self.value(inner[0], path, place))
         text = self._renamed(text, place)
@@ -215,6 +228,7 @@ class Sanitiser:
                 records.append(self.value(record, (), place))
         if document.form == "lines":
             records = _settled(records, self._rules)
+            records = with_offsets(document, records, self._rules.offsets)
         return msgspec.structs.replace(
             document,
             path=self._renamed(document.path, (document.path, -1)),
@@ -222,12 +236,9 @@ class Sanitiser:
         )
 
     def _line(self, line: str, name: str, place: Place) -> str:
-        """Rewrite a line of plain text; of ``key: value`` the key is a word of the format."""
-        label = name.rpartition("/")[2]
-        match = _FIELD.fullmatch(line)
-        if match is None:
-            return self.text(line, (label,), place)
-        return match[1] + match[2] + match[3] + self.text(match[4], (label, match[2]), place)
+        """Rewrite a line of plain text."""
+        head, value, path = labelled(line, name)
+        return head + self.text(value, path, place)
 
     def _row(self, record: Any, place: Place) -> Any:
         if "row" not in record:
@@ -278,7 +289,9 @@ class Sanitiser:
                 for (where, _), instant in self._instants.items()
                 if where[0] == place[0] and int(instant[0]) == int(seconds)
             ]
-            noted = min(finer) if finer else (seconds, -1)
+            # A file of whole seconds alone is as old as the run: where in it they fall is chance.
+            coarse = (0.0, -1) if place[0] in self._clocks else (seconds, -1)
+            noted = min(finer, default=coarse)
         return clock.moment(*noted)
 
 
@@ -304,12 +317,12 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
             yield from leaves(one, path)
     else:
         yield path, value
-        inner = _embedded(value) if isinstance(value, str) else None
+        inner = embedded(value) if isinstance(value, str) else None
         if inner is not None:
             yield from leaves(inner[0], path)
 
 
-def _embedded(text: str) -> tuple[Any, Any] | None:
+def embedded(text: str) -> tuple[Any, Any] | None:
     """Return the JSON inside a string and how to spell it, if it can be spelt the same."""
     if text[:1] not in ("{", "["):
         return None

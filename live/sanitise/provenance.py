@@ -28,6 +28,9 @@ _SPLITS = 16
 """A piece of the script this long stands by itself; shorter ones inside foreign words are
 taken for chance."""
 
+_YAML = {0x85: "\\N", 0xA0: "\\_", 0x2028: "\\L", 0x2029: "\\P"}
+"""What YAML's double-quoted strings escape beside what JSON's do."""
+
 _ESCAPE = re.compile(r"\\(?:[nrtbf\"'\\/]|u[0-9a-fA-F]{4})")
 _NEUTRAL = re.compile(r"(?<!\w)(?:true|false|null)(?!\w)")
 
@@ -140,7 +143,8 @@ def _pieces(text: str) -> set[str]:
 
 def _spellings(text: str) -> set[str]:
     plain = json.dumps(text, ensure_ascii=False)[1:-1]
-    return {one for one in (text, plain, json.dumps(plain, ensure_ascii=False)[1:-1]) if one}
+    quoted = json.dumps(plain, ensure_ascii=False)[1:-1]
+    return {one for one in (text, plain, quoted, plain.translate(_YAML)) if one}
 
 
 def _alternatives(texts: Iterable[str]) -> re.Pattern[str]:

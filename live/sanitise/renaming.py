@@ -24,6 +24,7 @@ BEGIN = datetime(2026, 1, 5, 10, 0, tzinfo=UTC)
 _MILLISECOND = 137
 _SLACK = 3600.0
 _MILLISECONDS_ABOVE = 1e11
+_DIGITS = 6
 
 
 def renamed_uuid(number: int, version: str, variant: str) -> str:
@@ -152,8 +153,11 @@ def spelt_number(moment: datetime, like: float) -> float:
 
 
 def seconds_of(value: float) -> float:
-    """Return the seconds since 1970 of a number in seconds or milliseconds."""
-    return value / 1000 if value > _MILLISECONDS_ABOVE else float(value)
+    """Return the seconds since 1970 of a number in seconds or milliseconds.
+
+    Rounded as those of written times are: one instant written in two ways is one instant.
+    """
+    return round(value / 1000 if value > _MILLISECONDS_ABOVE else float(value), _DIGITS)
 
 
 def replaced(text: str, spans: Sequence[tuple[int, int, str]]) -> str:
@@ -189,4 +193,4 @@ def _seconds(match: re.Match[str]) -> float | None:
         sign = 1 if zone[0] == "+" else -1
         digits = zone[1:].replace(":", "")
         seconds -= sign * (int(digits[:2]) * 3600 + int(digits[2:]) * 60)
-    return seconds
+    return round(seconds, _DIGITS)

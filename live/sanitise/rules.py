@@ -48,6 +48,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ``emptied``: objects and lists whose contents are the vendor's own and none of the
     format's, kept as empty. ``tied``: kinds of record whose time is that of the record before;
     ``beside``: values that get the time of their record, however much earlier they were taken.
+    ``offsets``: numbers that say at which byte of the file their own line begins.
     ``apart``: a file holding one of these strings has a clock of its own, because it was
     written beside the conversation in no fixed order. ``floating``: see :class:`Floating`.
     ``worded``: see :class:`Wording`. ``drawn``: names that the CLI draws by lot, replaced by
@@ -61,6 +62,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     emptied: tuple[str, ...] = ()
     tied: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    offsets: tuple[str, ...] = ()
     worded: tuple[Wording, ...] = ()
     drawn: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import msgspec
+from semver import Version
 
 from live.agents.base import Driver, Translation
 from live.agents.copilot.words import PATCH, Words
@@ -112,6 +113,8 @@ class CopilotDriver(Driver):
         if scenario is not None and _calls_mcp(scenario):
             server = {"type": "local", "command": MCP_COMMAND, "args": [], "tools": ["*"]}
             _write_json(root / "mcp-config.json", {"mcpServers": {SERVER: server}})
+        else:
+            (root / "mcp-config.json").unlink(missing_ok=True)
 
     def arguments(self, prompt: str, *, resume: str | None, session_id: str) -> Sequence[str]:
         """Return the arguments of one non-interactive run."""
@@ -121,6 +124,13 @@ class CopilotDriver(Driver):
     def translate(self, call: Call, workspace: str) -> Translation:
         """Put a scripted call into the CLI's own words; CannotDo if there are none."""
         return Words(self.version, self.dialect, workspace).say(call)
+
+    @property
+    def task_unrecorded(self) -> str | None:
+        """Why a subagent's task is no message on its own thread, or None if it is one."""
+        if Version.parse(self.version) >= Version(1, 0, 102):
+            return None
+        return "1.0.60 writes no user.message for a subagent"
 
     def auxiliaries(self) -> Sequence[Auxiliary]:
         """Return nothing: with a provider of its own the CLI asks the model nothing else."""

@@ -1,0 +1,168 @@
+"""What sanitising does to a Copilot CLI session, on records written from scratch."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from live.proof import same_shape
+from live.sanitise import Clock, Document, Provenance, Sanitiser, encode, load, markers, rules
+from live.sanitise.derived import Underived
+from live.sanitise.engine import leaves
+
+AGENT = "copilot"
+BEGUN = 1_790_000_000.0
+"""2026-09-21T13:33:20Z."""
+
+SESSION = "3f1d9f7e-51a2-4c58-9a36-9f5c3d1b7e20"
+AGENT_ID = "b7e0c1d2-3a4b-4c5d-8e6f-708192a3b4c5"
+
+
+def sanitiser(*script: str) -> Sanitiser:
+    known = Provenance({*script, "/srv/project"}, markers(AGENT))
+    return Sanitiser(rules(AGENT), known, Clock(BEGUN, BEGUN + 60))
+
+
+def lines(*records: Any, path: str = "s/events.jsonl") -> Document:
+    return Document(path=path, form="lines", records=records, style="\n")
+
+
+def event(kind: str, at: str, **data: Any) -> dict[str, Any]:
+    id = hashlib.sha256(f"{kind}{at}".encode()).hexdigest()
+    uuid = f"{id[:8]}-{id[8:12]}-4{id[13:16]}-8{id[17:20]}-{id[20:32]}"
+    return {"type": kind, "data": data, "id": uuid, "timestamp": f"2026-09-21T13:33:{at}Z"}
+
+
+def test_a_size_of_the_file_is_measured_again() -> None:
+    start = event("session.start", "20.100", sessionId=SESSION, producer="copilot-agent")
+    prose = event("system.message", "20.200", role="system", content="Words of the vendor. " * 9)
+    before = len(encode(lines(start, prose)))
+    resume = event("session.resume", "25.000", eventsFileSizeBytes=before)
+    (clean,) = sanitiser().documents([lines(start, prose, resume)])
+    *rest, last = encode(clean).splitlines(keepends=True)
+    size = json.loads(last)["data"]["eventsFileSizeBytes"]
+    assert size == sum(map(len, rest))
+    assert size < before
+
+
+def test_a_size_that_no_formula_explains_is_an_error() -> None:
+    start = event("session.start", "20.100", sessionId=SESSION)
+    resume = event("session.resume", "25.000", eventsFileSizeBytes=1)
+    with pytest.raises(Underived, match="eventsFileSizeBytes is 1, but its line begins at byte"):
+        sanitiser().documents([lines(start, resume)])
+
+
+@pytest.mark.parametrize("ends", ["\n", ""])
+def test_separators_stay_escaped_as_the_cli_writes_them(tmp_path: Path, ends: str) -> None:
+    text = '{"type":"user.message","data":{"content":"one\\u2028two \x85 木"}}' + ends
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(text.encode())
+    document = load(path, "events.jsonl")
+    assert document.records[0]["data"]["content"] == "one\u2028two \x85 木"
+    assert encode(document) == text.encode()
+
+
+def test_an_instant_written_in_two_ways_stays_one_instant() -> None:
+    for millisecond in range(0, 1000, 7):
+        written = f"2026-09-21T13:33:25.{millisecond:03d}Z"
+        number = 1_790_000_005_000 + millisecond
+        both = event("session.shutdown", "40.000", sessionStartTime=number)
+        both["data"]["accountingSnapshot"] = {"sessionStartTime": written}
+        late = event("session.resume", "50.000")
+        (clean,) = sanitiser().documents([lines(both, late)])
+        instants = {record["timestamp"] for record in clean.records}
+        assert instants == {"2026-01-05T10:00:01.137Z", "2026-01-05T10:00:02.137Z"}, written
+
+
+@pytest.mark.parametrize("taken", ["24.999", "25.000"])
+def test_the_time_told_to_the_model_is_the_time_of_its_record(taken: str) -> None:
+    told = f"<current_datetime>2026-09-21T13:33:{taken}+00:00</current_datetime>\n\nSow."
+    asked = event("user.message", "25.000", content="Sow.", transformedContent=told)
+    (clean,) = sanitiser("Sow.").documents([lines(asked)])
+    (record,) = clean.records
+    assert record["timestamp"] == "2026-01-05T10:00:00.137Z"
+    assert record["data"]["transformedContent"] == (
+        "<current_datetime>2026-01-05T10:00:00.137+00:00</current_datetime>\n\nSow."
+    )
+
+
+def test_reminders_lose_their_words_and_keep_their_tags() -> None:
+    said = "Sow.\n\n<system_reminder>\nThere are no tables yet.\n</system_reminder>"
+    asked = event("user.message", "25.000", content="Sow.", transformedContent=said)
+    (clean,) = sanitiser("Sow.").documents([lines(asked)])
+    text = clean.records[0]["data"]["transformedContent"]
+    assert text.startswith("Sow.\n\n<system_reminder>")
+    assert text.endswith("</system_reminder>")
+    assert "tables" not in text
+
+
+def test_an_agent_keeps_one_new_id_as_value_as_key_and_inside_words() -> None:
+    started = {**event("subagent.started", "21.000"), "agentId": AGENT_ID}
+    spoken = event("user.message", "22.000", source=f"agent-{AGENT_ID}", content="")
+    ended = event("session.shutdown", "23.000", agentMetrics={"main": {}, AGENT_ID: {"n": 1}})
+    raw = lines(started, spoken, ended)
+    (clean,) = sanitiser().documents([raw])
+    new = clean.records[0]["agentId"]
+    assert new != AGENT_ID
+    assert clean.records[1]["data"]["source"] == f"agent-{new}"
+    assert list(clean.records[2]["data"]["agentMetrics"]) == ["main", new]
+    same_shape([raw], [clean], rules(AGENT))
+
+
+def test_a_result_keeps_the_trailer_that_tells_the_exit_code() -> None:
+    content = "the wheel is stuck\n<shellId: wheel completed with exit code 3>"
+    done = event("tool.execution_complete", "25.000", result={"content": content})
+    (clean,) = sanitiser("the wheel is stuck\n", "wheel").documents([lines(done)])
+    assert clean.records[0]["data"]["result"]["content"] == content
+
+
+def test_the_workspace_file_keeps_its_form_and_a_clock_of_its_own() -> None:
+    name = '"Sign: \\"Grüße\\"\\Lline, then 木の名前."'
+    text = (
+        f"id: {SESSION}\ncwd: /srv/project\nclient_name: github/cli\nname: {name}\n"
+        "user_named: false\ncreated_at: 2026-09-21T13:33:20.050Z\n"
+        "updated_at: 2026-09-21T13:33:25.001Z\n"
+    )
+    yaml = Document(path="s/workspace.yaml", form="text", records=tuple(text.split("\n")))
+    start = event("session.start", "20.050", sessionId=SESSION)
+    clean = sanitiser('Sign: "Grüße"\u2028line, then 木の名前.').documents([yaml, lines(start)])
+    written = {one.path: encode(one).decode() for one in clean}["s/workspace.yaml"]
+    assert f"\nname: {name}\n" in written
+    assert "\nclient_name: github/cli\nname" in written
+    assert "\ncreated_at: 2026-01-05T10:00:00.137Z\n" in written
+    assert "\nupdated_at: 2026-01-05T10:00:01.137Z\n" in written
+    assert SESSION not in written
+
+
+@pytest.mark.parametrize("second", [20, 41])
+def test_whole_seconds_of_the_checklist_do_not_tell_when_in_the_run_they_fell(
+    tmp_path: Path, second: int
+) -> None:
+    path = tmp_path / "session.db"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE todos (id TEXT PRIMARY KEY, status TEXT, created_at TEXT)")
+        row = ("1", "in_progress", f"2026-09-21 13:33:{second}")
+        database.execute("INSERT INTO todos VALUES (?, ?, ?)", row)
+    database.close()
+    events = lines(*(event("assistant.turn_end", f"{at}.500") for at in range(20, 50, 4)))
+    clean = sanitiser().documents([events, load(path, "s/session.db")])
+    rows = [one for document in clean for one in document.records if "row" in one]
+    assert rows == [
+        {
+            "table": "todos",
+            "row": {"id": "1", "status": "in_progress", "created_at": "2026-01-05 10:00:00"},
+        }
+    ]
+
+
+def test_nothing_that_was_measured_stays() -> None:
+    usage = {"duration": 18, "timeToFirstTokenMs": 18.014264, "inputTokens": 120}
+    record = event("session.usage_record", "25.000", usage=usage)
+    (clean,) = sanitiser().documents([lines(record)])
+    found = {path[-1]: value for path, value in leaves(clean.records[0]) if path[-1] in usage}
+    assert found == {"duration": 100, "timeToFirstTokenMs": 0.5, "inputTokens": 120}
