@@ -564,6 +564,33 @@ def test_the_harness_is_told_from_the_person(tmp_path: Path) -> None:
     assert transcript.title == "/survey"
 
 
+def test_each_queued_prompt_is_one_and_a_retracted_one_reached_nobody(tmp_path: Path) -> None:
+    rows = Rows()
+    queued = ("to be a row", "to be attached", "to be taken back", "/survey  ", "<tick>1</tick>")
+    for text in queued:
+        rows.bare("queue-operation", operation="enqueue", content=text)
+    rows.user("to be a row", promptSource="queued")
+    image = {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": "aGk="},
+    }
+    prompt = [says("to be attached"), image]
+    rows.row("attachment", attachment={"type": "queued_command", "prompt": prompt})
+    rows.bare("queue-operation", operation="remove")
+    rows.user("<command-name>/survey</command-name>\n<command-args></command-args>")
+    transcript = read(tmp_path, rows)
+    assert [(m.delivery, m.status, m.in_context, words(m)) for m in transcript.messages] == [
+        ("queued", "cancelled", False, "to be taken back"),
+        ("queued", "completed", True, "to be a row"),
+        ("queued", "completed", True, "to be attached"),
+        (None, "completed", True, "/survey"),
+    ]
+    attached = transcript.messages[2]
+    assert isinstance(attached, UserMessage)
+    assert [type(part).__name__ for part in attached.content] == ["Text", "Asset"]
+    assert words(transcript.effective()[0]) == "to be a row"
+
+
 def test_a_typed_command_counts_as_the_persons_where_releases_mark_nobody(tmp_path: Path) -> None:
     rows = Rows(version="2.0.30")
     rows.user("<command-name>/clear</command-name>\n<command-args></command-args>")

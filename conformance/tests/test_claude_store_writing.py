@@ -479,6 +479,7 @@ def essence(message: AnyMessage) -> AnyMessage:
 
 def test_a_session_of_this_store_comes_back_the_same(tmp_path: Path) -> None:
     rows = Rows()
+    rows.bare("queue-operation", operation="enqueue", content="taken back")
     rows.user("<command-name>/survey</command-name>\n<command-args>west</command-args>")
     rows.user("the body of the command", isMeta=True)
     counts = {"usage": {"input_tokens": 3, "output_tokens": 8, "cache_read_input_tokens": 2}}

@@ -79,6 +79,13 @@ class Chain:
         self.last = uuid
         return uuid
 
+    def note(self, kind: str, at: datetime | None, **fields: Any) -> None:
+        """Add a row of bookkeeping, which no other row hangs off."""
+        times = {} if at is None else {"timestamp": stamp(at)}
+        self.rows.append(
+            {"type": kind, **fields, **times, "sessionId": self._envelope["sessionId"]}
+        )
+
     @property
     def now(self) -> datetime:
         """The time of the last row."""

@@ -106,7 +106,7 @@ class Composer:
             added = [
                 row
                 for row in self._chain.rows[count:]
-                if row["uuid"] in self._rows.get(message.id, ())
+                if row.get("uuid") in self._rows.get(message.id, ())
             ]
             if added:
                 self._written(message, added)
@@ -161,6 +161,9 @@ class Composer:
             return
         if message.provenance == "compact-summary" and self._summary_written:
             return
+        if message.provenance == "queue-operation" and self._settings.own:
+            self._retracted(message)
+            return
         content, lost = blocks(message.content)
         if not content:
             self._lose(message, "empty-dropped", "nothing in it that could be written")
@@ -173,6 +176,12 @@ class Composer:
         if words is not None:
             content = [{"type": "text", "text": words}]
         self._note(message, self._chain.user(_plain(content), message.at, **fields))
+
+    def _retracted(self, message: UserMessage) -> None:
+        """Write a prompt that was typed and never delivered where the model does not see it."""
+        row = {"operation": "enqueue", "content": text_of(message.content)}
+        self._chain.note("queue-operation", message.at, **row)
+        self._chain.note("queue-operation", message.at, operation="remove")
 
     def _last_row_of(self, message_id: str | None) -> str | None:
         rows = self._rows.get(message_id or "")

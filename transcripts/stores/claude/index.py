@@ -9,6 +9,7 @@ from transcripts.model import Content, Damage, Usage
 from transcripts.stores.claude.branches import Branches
 from transcripts.stores.claude.content import parts
 from transcripts.stores.claude.notifications import Notification, notification_in
+from transcripts.stores.claude.queue import undelivered
 from transcripts.stores.claude.results import Result
 from transcripts.stores.claude.rows import (
     SUMMARY,
@@ -23,7 +24,7 @@ from transcripts.stores.claude.rows import (
 
 
 class Index:
-    """The results, ends, token counts, summaries and branches of a thread.
+    """The results, ends, token counts, summaries, branches and lost prompts of a thread.
 
     ``results`` and ``ends`` are by call id, ``usage`` by response, ``summaries`` by the uuid of
     the boundary and of the summary's own row.
@@ -36,6 +37,7 @@ class Index:
         self.usage: dict[str, Usage] = {}
         self.summaries: dict[str, Content] = {}
         self.branches = Branches(rows)
+        self.undelivered = undelivered(rows)
         self._damage = damage
         self._boundary: str | None = None
         for row in rows:

@@ -17,6 +17,7 @@ from transcripts.stores.claude.context import Context, Session
 from transcripts.stores.claude.harness_rows import attachment_messages, boundary_message
 from transcripts.stores.claude.index import Index
 from transcripts.stores.claude.model_rows import model_messages
+from transcripts.stores.claude.queue import place_of, retracted
 from transcripts.stores.claude.rows import Row
 from transcripts.stores.claude.user_rows import user_messages
 
@@ -41,6 +42,8 @@ def _messages(row: Row, context: Context) -> Iterator[AnyMessage]:
             yield from attachment_messages(row, context)
         case "system" if row.is_boundary:
             yield boundary_message(row, context)
+        case "queue-operation" if place_of(row) in context.index.undelivered:
+            yield retracted(row, context.fields(row, 0, "/content"))
         case _:
             context.skip(row)
 

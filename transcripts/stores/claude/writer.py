@@ -7,7 +7,6 @@ writes; ``sourceToolAssistantUUID`` still names each result's call.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -202,13 +201,4 @@ def _start(transcript: Transcript, now: datetime | None) -> datetime:
 
 def _encoded(rows: Sequence[dict[str, Any]]) -> bytes:
     """Return rows as lines of strict UTF-8, halves of surrogate pairs replaced."""
-    return b"".join(_line(row) for row in rows)
-
-
-def _line(row: dict[str, Any]) -> bytes:
-    try:
-        return jsonlines.encode([row])
-    except TypeError:
-        # Half a pair, or what orjson has no room for: integers past 64 bits, deep nesting.
-        text = json.dumps(scrub_value(row), ensure_ascii=False, separators=(",", ":"))
-        return f"{text}\n".encode()
+    return jsonlines.encode(scrub_value(row) for row in rows)
