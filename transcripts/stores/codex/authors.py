@@ -14,26 +14,29 @@ from typing import Any
 from transcripts.model import Author, Content, Text
 from transcripts.stores.codex.foreign import flag, items, mapping, text
 
-_BLOCKS = (
-    "environment_context",
-    "user_instructions",
-    "skill",
-    "turn_aborted",
-    "subagent_notification",
-    "permissions instructions",
-    "user_shell_command",
-    "hook_prompt",
-)
-_SHAPES = re.compile(
-    "|".join(
-        [
-            *(rf"<{name}(?: [^>]*)?>.*</{name}>" for name in _BLOCKS),
-            r"# AGENTS\.md instructions for [^\n]*\n\n<INSTRUCTIONS>\n.*</INSTRUCTIONS>",
-            r"Warning: apply_patch was requested via \w+\. Use the apply_patch tool [^\n]*",
-        ]
+
+def _block(name: str) -> str:
+    return rf"<{name}(?: [^>]*)?>.*</{name}>"
+
+
+# Named as the tags of later releases name them, where they do.
+_SHAPES = {
+    "environments.environment_context": _block("environment_context"),
+    "agents_md.instructions": (
+        r"# AGENTS\.md instructions for [^\n]*\n\n<INSTRUCTIONS>\n.*</INSTRUCTIONS>"
     ),
-    re.DOTALL,
-)
+    "user_instructions": _block("user_instructions"),
+    "skills.selected_skill_instructions": _block("skill"),
+    "generic.turn_aborted": _block("turn_aborted"),
+    "multi_agent.subagent_notification": _block("subagent_notification"),
+    "permissions.instructions": _block("permissions instructions"),
+    "user_shell_command": _block("user_shell_command"),
+    "hook_prompt": _block("hook_prompt"),
+    "apply_patch warning": (
+        r"Warning: apply_patch was requested via \w+\. Use the apply_patch tool [^\n]*"
+    ),
+}
+_PATTERNS = {name: re.compile(pattern, re.DOTALL) for name, pattern in _SHAPES.items()}
 
 
 def tags(item: Any) -> list[tuple[str | None, Author | None]]:
@@ -82,14 +85,28 @@ def opened(words: str) -> tuple[str | None, str]:
     return (found["sender"], words[found.end() :]) if found else (None, words)
 
 
-def is_by_harness(content: Content) -> bool:
-    """Whether untagged content is Codex's own by the shape of the whole or of every part."""
+def harness_shapes(content: Content) -> tuple[str, ...]:
+    """Return the names of the shapes that untagged content has; none if any of it has none.
+
+    Either the whole is of one shape or each part is of its own.
+    """
     texts = [part.text for part in content if isinstance(part, Text)]
-    return has_harness_shape("".join(texts)) or (
-        bool(texts) and all(has_harness_shape(one) for one in texts)
-    )
+    whole = _shape("".join(texts))
+    if whole is not None:
+        return (whole,)
+    shapes = [_shape(words) for words in texts]
+    named = tuple(shape for shape in shapes if shape is not None)
+    return named if len(named) == len(texts) else ()
 
 
-def has_harness_shape(words: str) -> bool:
-    """Whether a whole text has exactly the shape of something that Codex writes itself."""
-    return _SHAPES.fullmatch(words.strip()) is not None
+def is_by_harness(content: Content) -> bool:
+    """Whether untagged content is Codex's own by its shape."""
+    return bool(harness_shapes(content))
+
+
+def _shape(words: str) -> str | None:
+    stripped = words.strip()
+    for name, pattern in _PATTERNS.items():
+        if pattern.fullmatch(stripped):
+            return name
+    return None

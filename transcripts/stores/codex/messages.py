@@ -180,7 +180,7 @@ class Thread:
                     external_id=draft.own_id,
                     author=author,
                     delivery=_delivery(draft, author, prompted),
-                    provenance=_provenance(draft, kinds),
+                    provenance=_provenance(draft, author, kinds),
                     content=content,
                 )
             )
@@ -232,13 +232,15 @@ def _delivery(draft: Spoken, author: Author, prompted: set[str]) -> Delivery | N
     return None
 
 
-def _provenance(draft: Spoken, kinds: tuple[str | None, ...]) -> str | None:
+def _provenance(draft: Spoken, author: Author, kinds: tuple[str | None, ...]) -> str | None:
     named = ",".join(kind for kind in kinds if kind is not None)
     if draft.role == "developer":
-        return f"developer/{named}" if named else "developer"
+        return f"developer/{named or 'message'}"
     if draft.from_agent is not None:
         return f"agent_message/{draft.from_agent}"
-    return named or None
+    if named or author != "harness":
+        return named or None
+    return ",".join(authors.harness_shapes(draft.content)) or None
 
 
 # ------------------------------------------------------------------ other kinds
