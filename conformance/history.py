@@ -218,6 +218,10 @@ def _is_call_of(atom: Atom, call: ShownCall) -> bool:
         # Each CLI joins a server and its tool in its own way.
         named = call.name.endswith(message.name) and (message.server or "") in call.name
         return named and set(leaves(message.arguments)) <= set(leaves(call.arguments))
+    own = set(leaves(message.arguments)) if isinstance(message, Call) else set[str]()
+    if own and call.name == getattr(message, "name", "") and own <= set(leaves(call.arguments)):
+        # The CLI's own call, word for word: what it means may stand in calls before it.
+        return True
     everything = f"{given}\n{mended(call.result or '')}"
     if atom.edit is not None:
         # A CLI may name the file as its model did, from the working directory on.
