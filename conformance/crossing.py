@@ -23,8 +23,8 @@ Stores = Mapping[str, type[Store]]
 class Crossing(NamedTuple):
     """What a write and the target's own reader made of a transcript.
 
-    ``refusal`` is the writer's error when it wrote nothing; ``unreadable`` the reader's when
-    it cannot read what the writer made.
+    ``refusal`` is the writer's typed error when it wrote nothing; ``unreadable`` says why there
+    is nothing to compare: the reader cannot read what the writer made, or one of them crashed.
     """
 
     session_id: str
@@ -60,18 +60,25 @@ def written(
         except TranscriptError as error:
             yield home, opened, Crossing(session_id, digest(home), refusal=str(error))
             return
+        except Exception as error:  # a crash is the writer's own, and one cell's alone
+            crash = f"the writer crashed: {type(error).__name__}: {error}"
+            yield home, opened, Crossing(session_id, digest(home), unreadable=crash)
+            return
         yield home, opened, Crossing(session_id, digest(home), made.losses)
 
 
 def cross(transcript: Transcript, store: type[Store]) -> Crossing:
     """Write a transcript into a store and read it back with the store's own reader."""
     with written(transcript, store) as (_, opened, crossing):
-        if crossing.refusal is not None:
+        if crossing.refusal is not None or crossing.unreadable is not None:
             return crossing
         try:
             back = opened.read(crossing.session_id)
         except TranscriptError as error:
-            return crossing._replace(unreadable=error.why)
+            return crossing._replace(unreadable=f"cannot be read back: {error.why}")
+        except Exception as error:  # see above
+            crash = f"the reader crashed: {type(error).__name__}: {error}"
+            return crossing._replace(unreadable=crash)
         if back is None:
             return crossing._replace(unreadable="the store does not find what it wrote")
         return crossing._replace(back=back.messages, transcript=back)

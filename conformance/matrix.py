@@ -164,7 +164,7 @@ def _failure(crossing: Crossing) -> Judgement | None:
     if crossing.refusal is not None:
         return Judgement(verdict="refused", why=crossing.refusal)
     if crossing.unreadable is not None:
-        return Judgement(verdict="lost", why=f"cannot be read back: {crossing.unreadable}")
+        return Judgement(verdict="lost", why=crossing.unreadable)
     return None
 
 

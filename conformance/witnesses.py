@@ -254,8 +254,9 @@ def _resumed(
 ) -> tuple[Crossing, Resumed]:
     own = carried.source == store.agent
     with written(carried.transcript, store) as (home, _, crossing):
-        if crossing.refusal is not None:
-            return crossing, Resumed(f"not written: {crossing.refusal}", ())
+        failure = crossing.refusal or crossing.unreadable
+        if failure is not None:
+            return crossing, Resumed(f"not written: {failure}", ())
         return crossing, resume(store.agent, release, home, crossing.session_id, own)
 
 
