@@ -18,7 +18,7 @@ from conformance.tests.claude_rows import (
     save,
     says,
 )
-from transcripts.errors import NoMessages
+from transcripts.errors import DamagedRecord, NoMessages
 from transcripts.model import (
     AgentMessage,
     AnyMessage,
@@ -731,6 +731,45 @@ def test_usage_is_counted_once_a_response_with_its_last_counts(tmp_path: Path) -
     assert usages[1] is not None
     assert (usages[1].input, usages[1].output, usages[1].cache_read) == (9, 44, 5)
     assert usages[2:] == [None, None]
+
+
+def test_a_damaged_file_is_refused_or_read_for_what_is_whole(tmp_path: Path) -> None:
+    rows = Rows()
+    rows.user("stack the crates")
+    rows.assistant(says("stacked"))
+    rows.user("lock the shed")
+    path = save(tmp_path, rows)
+    first, second, third = path.read_bytes().splitlines(keepends=True)
+    cut = second[:150]
+    path.write_bytes(first + cut + second + b"\0" * 32 + third + b'{"type":"user","uui')
+    with pytest.raises(DamagedRecord) as caught:
+        ClaudeStore.read_path(path)
+    assert (caught.value.path, caught.value.line) == (str(path), 2)
+    assert caught.value.offset is not None
+    assert len(first) < caught.value.offset < len(first) + len(cut) + len(second)
+    transcript = ClaudeStore.read_path(path, recover=True)
+    assert said(transcript) == ["stack the crates", "stacked", "lock the shed"]
+    assert [(d.kind, d.line) for d in transcript.damage] == [
+        ("truncated_splice", 2),
+        ("nul_run", 3),
+        ("torn_tail", 4),
+    ]
+    assert tuple(ClaudeStore.iter_path(path, recover=True)) == transcript.messages
+
+
+def test_a_subagents_damaged_file_is_named(tmp_path: Path) -> None:
+    rows = Rows()
+    _task(rows, "count the hives", "twelve", "a1")
+    path = save(tmp_path, rows)
+    child = save(tmp_path, _child("count the hives", "a1"), f"{SESSION}/subagents/agent-a1")
+    child.write_bytes(child.read_bytes() + b'{"half":')
+    with pytest.raises(DamagedRecord) as caught:
+        ClaudeStore.read_path(path)
+    assert caught.value.path == str(child)
+    damage = ClaudeStore.read_path(path, recover=True).damage
+    assert [(d.kind, d.source.rpartition("/")[2]) for d in damage] == [
+        ("torn_tail", "agent-a1.jsonl")
+    ]
 
 
 def test_content_without_a_message_is_an_error(tmp_path: Path) -> None:
