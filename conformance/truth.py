@@ -26,6 +26,7 @@ from transcripts.model import (
     Error,
     FileChange,
     FileEdit,
+    Opaque,
     Plan,
     Reasoning,
     SubAgent,
@@ -50,6 +51,8 @@ class HarnessMessage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     releases: tuple[str, ...]
     kind: str
     provenance: str
+    begins: str = ""
+    """What its text begins with, where the record itself says nothing of its origin."""
     why: str
 
 
@@ -65,7 +68,7 @@ def differences(
     """Say everything in which a reader's transcript of a case is not as its truth says."""
     listed = harness_messages() if known is None else known
     wanted = _recorded(case)
-    found = _by_thread(transcript.messages)
+    found = _by_thread(message for message in transcript.messages if not _is_sealed(message, case))
     names = _thread_names(wanted, found)
     wrong: list[str] = []
     for thread, messages in wanted.items():
@@ -220,6 +223,18 @@ def _recorded(case: Case) -> dict[str | None, list[tuple[int, Mapping[str, Any]]
     return threads
 
 
+def _is_sealed(message: AnyMessage, case: Case) -> bool:
+    """Whether a message stands for one of which the file holds no word, only its seal."""
+    parts = getattr(message, "content", ())
+    if not parts or not all(isinstance(part, Opaque) for part in parts):
+        return False
+    return any(
+        unrecorded.fields is None
+        and case.truth.messages[unrecorded.message]["kind"] == message.kind
+        for unrecorded in case.facts.unrecorded
+    )
+
+
 def _by_thread(messages: Iterable[AnyMessage]) -> dict[str | None, list[AnyMessage]]:
     threads: dict[str | None, list[AnyMessage]] = {}
     for message in messages:
@@ -256,6 +271,7 @@ def _listed(message: AnyMessage, case: Case, listed: Sequence[HarnessMessage]) -
         and entry.kind == message.kind
         and any(fnmatchcase(case.facts.release, release) for release in entry.releases)
         and fnmatchcase(message.provenance or "", entry.provenance)
+        and str(shown(message).get("text", "")).startswith(entry.begins)
         for entry in listed
     )
 

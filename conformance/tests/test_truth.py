@@ -19,6 +19,7 @@ from transcripts.model import (
     CommandExecution,
     FileChange,
     FileEdit,
+    Opaque,
     Plan,
     PlanItem,
     SubAgent,
@@ -252,6 +253,20 @@ def test_what_the_cli_did_not_keep_is_subtracted() -> None:
     changed = _changed(2, exit_code=None, status="unknown")(without)
     assert differences(_case(unrecorded), _read(changed), LISTED) == []
     assert differences(_case(), _read(changed), LISTED) != []
+
+
+def test_a_sealed_message_stands_for_one_without_a_word_and_for_no_other() -> None:
+    sealed = replace(MESSAGES[9], content=(Opaque(form="encrypted", data="x"),))
+    messages = (*MESSAGES[:9], sealed, MESSAGES[10])
+    unrecorded = [{"message": 8, "fields": None, "why": "sealed", "proof": "no string"}]
+    assert differences(_case(unrecorded), _read(messages), LISTED) == []
+    assert differences(_case(), _read(messages), LISTED) != []
+
+
+def test_a_harness_message_is_known_by_its_beginning_where_nothing_else_tells() -> None:
+    listed = (replace(LISTED[0], begins="be "),)
+    assert differences(_case(), _read(), listed) == []
+    assert differences(_case(), _read(), (replace(listed[0], begins="do "),)) != []
 
 
 def test_what_is_said_to_be_unrecorded_must_not_be_found() -> None:
