@@ -650,11 +650,8 @@ def test_recorded_tags_outrank_shapes_and_split_a_message_of_two_authors(tmp_pat
 def test_developer_messages_are_the_harness_and_in_context(tmp_path: Path):
     content = [{"type": "input_text", "text": "rules"}]
     message = only(read(tmp_path, item(1, type="message", role="developer", content=content)))
-    assert (message.author, message.in_context, message.provenance) == (
-        "harness",
-        True,
-        "developer",
-    )
+    assert (message.author, message.provenance) == ("harness", "developer/message")
+    assert message.in_context
 
 
 def test_an_attached_image_is_an_asset_and_its_wrapping_no_text(tmp_path: Path):
