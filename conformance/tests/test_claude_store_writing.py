@@ -261,6 +261,7 @@ def test_an_exit_code_is_framed_as_the_cli_frames_it(tmp_path: Path) -> None:
             command("b", "", 1),
             command("c", "it exited with code 7", 0),
             command("d", "who knows", None, status="unknown"),
+            command("e", "done behind", 0, background_id="b7"),
         ),
     )
     results = blocks(rows_of(session), "tool_result")
@@ -269,11 +270,12 @@ def test_an_exit_code_is_framed_as_the_cli_frames_it(tmp_path: Path) -> None:
         ("Exit code 1", True),
         ("it exited with code 7", False),
         ("who knows", None),
+        ("done behind", False),
     ]
     back = ClaudeStore.read_path(session.path).messages[1:]
     codes = [m.exit_code for m in back if isinstance(m, CommandExecution)]
-    assert codes == [2, 1, 0, None]
-    assert back[-1].status == "unknown"
+    assert codes == [2, 1, 0, None, 0]
+    assert back[3].status == "unknown"
     assert [loss.message for loss in session.losses if loss.loss == "exit-code-as-text"] == [
         "made-1"
     ]

@@ -184,14 +184,15 @@ def _command(call: CommandExecution, losses: list[LossId], *, own: bool) -> Nati
     own = own and call.name in SHELLS and isinstance(call.arguments, dict)
     name = call.name if own else "Bash"
     given = _arguments(call.arguments) if own else {"command": call.command}
+    if own and call.background_id is not None and call.error is None:
+        # How it ended is not in its own result but in the notification that follows.
+        content = _content(call.output or (), name, losses)
+        side = _shell_side(call, backgroundTaskId=call.background_id)
+        return _native(name, given, ToolResult(content, side=side), losses)
     return _native(name, given, _command_result(call, name, losses), losses)
 
 
 def _command_result(call: CommandExecution, name: str, losses: list[LossId]) -> ToolResult:
-    if call.background_id is not None and call.error is None:
-        # How it ended is not in its own result but in the notification that follows.
-        content = _content(call.output or (), name, losses)
-        return ToolResult(content, side=_shell_side(call, backgroundTaskId=call.background_id))
     if call.exit_code:
         if call.exit_code_source == "field":
             losses.append("exit-code-as-text")

@@ -29,8 +29,9 @@ from transcripts.records.placing import place_file
 from transcripts.stores.base import WrittenSession
 from transcripts.stores.claude import layout
 from transcripts.stores.claude.chain import Chain
-from transcripts.stores.claude.composing import Composer, Settings
+from transcripts.stores.claude.composing import Composer
 from transcripts.stores.claude.reader import AGENT, session_scope, typed_words
+from transcripts.stores.claude.responses import Settings
 from transcripts.stores.claude.titles import first_line
 
 WRITES_FOR = "2.0.77 to 2.1.332"
