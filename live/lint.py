@@ -20,7 +20,7 @@ from live.model import script
 from live.sanitise import Document, Provenance, load, markers, rules, script_strings
 from live.sanitise.engine import embedded, labelled, leaves
 from live.sanitise.provenance import TOKEN
-from live.sanitise.renaming import UUID, is_renamed_id, is_renamed_uuid
+from live.sanitise.renaming import UUID, is_drawn_name, is_renamed_id, is_renamed_uuid
 from live.sanitise.rules import Rules, named
 from live.unrecorded import FRAME, Kept
 
@@ -111,14 +111,20 @@ def _asked(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ids(documents: Sequence[Document], table: Rules) -> set[str]:
-    """Return the renamed ids that stand where the table says that ids do."""
-    return {
-        value
+    """Return the renamed ids and drawn names that stand where the table says that such do."""
+    texts = [
+        (path, value)
         for document in documents
         for record in document.records
         for path, value in leaves(record)
+        if isinstance(value, str)
+    ]
+    names = {value for path, value in texts if named(path, table.drawn) and is_drawn_name(value)}
+    return names | {
+        value
+        for path, value in texts
         for rule in table.ids
-        if isinstance(value, str) and named(path, (rule.key,)) and is_renamed_id(value, rule.prefix)
+        if named(path, (rule.key,)) and is_renamed_id(value, rule.prefix)
     }
 
 

@@ -197,7 +197,7 @@ class Sanitiser:
                 self._ids[value] = renaming.renamed_id(count, value, rule.prefix)
         if named(path, self._rules.drawn) and value and value not in self._ids:
             count = self._counts["drawn"] = self._counts.get("drawn", 0) + 1
-            self._ids[value] = f"Name{count}"
+            self._ids[value] = renaming.drawn_name(count)
 
     def _settle(self) -> None:
         for clock in {id(clock): clock for clock in self._clocks.values()}.values():

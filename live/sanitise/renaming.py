@@ -80,6 +80,16 @@ def is_renamed_id(value: str, prefix: str) -> bool:
     return any(renamed_id(number, value, prefix) == value for number in range(1, 4096))
 
 
+def drawn_name(number: int) -> str:
+    """Return what stands for the n-th name that a CLI drew by lot."""
+    return f"Name{number}"
+
+
+def is_drawn_name(value: str) -> bool:
+    """Return whether a name is one of ours."""
+    return re.fullmatch(r"Name[1-9]\d*", value) is not None
+
+
 def _number(number: int, width: int, alphabet: str) -> str:
     digits: list[str] = []
     for _ in range(width):
