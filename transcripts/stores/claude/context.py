@@ -10,7 +10,7 @@ import msgspec
 from transcripts.ids import derive
 from transcripts.model import Damage, Inherited, Location
 from transcripts.stores.claude import bookkeeping
-from transcripts.stores.claude.index import Index
+from transcripts.stores.claude.lookahead import Lookahead
 from transcripts.stores.claude.rows import Row, message_of, response_of, string, time_of
 from transcripts.stores.claude.tools import Checklist
 
@@ -42,9 +42,9 @@ class Session(msgspec.Struct, kw_only=True):
 class Context:
     """One thread being read: the main one (``agent`` is None) or a subagent's."""
 
-    def __init__(self, session: Session, index: Index, agent: str | None) -> None:
+    def __init__(self, session: Session, ahead: Lookahead, agent: str | None) -> None:
         self.session = session
-        self.index = index
+        self.ahead = ahead
         self.agent = agent
         self.turn: str | None = None
         self._counted: set[str] = set()
@@ -74,7 +74,7 @@ class Context:
         response = response_of(row)
         usage = None
         if not synthetic and response not in self._counted:
-            usage = self.index.usage.get(response)
+            usage = self.ahead.usage.get(response)
             self._counted.add(response)
         pointer = "/message/content"
         if not isinstance(message.get("content"), str):

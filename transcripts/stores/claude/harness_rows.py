@@ -24,7 +24,7 @@ def boundary_message(row: Row, context: Context) -> CompactBoundary:
         trigger=trigger if trigger in ("manual", "auto") else None,
         pre_tokens=integer(metadata.get("preTokens")),
         post_tokens=integer(metadata.get("postTokens")),
-        summary=context.index.summaries.get(row.uuid or ""),
+        summary=context.ahead.summaries.get(row.uuid or ""),
     )
 
 

@@ -98,13 +98,13 @@ def _call(row: Row, position: int, block: dict[str, Any], context: Context) -> A
         given = {}
         context.damage("missing_input", row, f"the call {call} has no input")
     use = Use(call, string(block.get("name")) or "unknown", given, row)
-    result = context.index.results.get(call) if call else None
+    result = context.ahead.results.get(call) if call else None
     fields = context.model_fields(row, position, call)
     if result is not None:
         where = place(result.row, f"/message/content/{result.position}")
         fields["sources"] = (*fields["sources"], where)
     message = read_call(use, result, fields, context.session.checklist)
-    return _ended(message, context.index.ends.get(call) if call else None)
+    return _ended(message, context.ahead.ends.get(call) if call else None)
 
 
 def _ended(message: AnyMessage, end: Notification | None) -> AnyMessage:

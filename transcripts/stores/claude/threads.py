@@ -15,7 +15,7 @@ import msgspec
 from transcripts.model import AnyMessage, CompactBoundary, Superseded
 from transcripts.stores.claude.context import Context, Session
 from transcripts.stores.claude.harness_rows import attachment_messages, boundary_message
-from transcripts.stores.claude.index import Index
+from transcripts.stores.claude.lookahead import Lookahead
 from transcripts.stores.claude.model_rows import model_messages
 from transcripts.stores.claude.queue import place_of, retracted
 from transcripts.stores.claude.rows import Row
@@ -24,9 +24,9 @@ from transcripts.stores.claude.user_rows import user_messages
 
 def read_thread(rows: Sequence[Row], session: Session, agent: str | None) -> Iterator[AnyMessage]:
     """Yield the messages of a thread, the main one (``agent`` is None) or a subagent's."""
-    index = Index(rows, session.damage)
-    context = Context(session, index, agent)
-    links = _Links(rows, index, session)
+    ahead = Lookahead(rows, session.damage)
+    context = Context(session, ahead, agent)
+    links = _Links(rows, ahead, session)
     for position, row in enumerate(rows):
         for message in _messages(row, context):
             yield links.linked(message, position)
@@ -42,7 +42,7 @@ def _messages(row: Row, context: Context) -> Iterator[AnyMessage]:
             yield from attachment_messages(row, context)
         case "system" if row.is_boundary:
             yield boundary_message(row, context)
-        case "queue-operation" if place_of(row) in context.index.undelivered:
+        case "queue-operation" if place_of(row) in context.ahead.undelivered:
             yield retracted(row, context.fields(row, 0, "/content"))
         case _:
             context.skip(row)
@@ -51,11 +51,11 @@ def _messages(row: Row, context: Context) -> Iterator[AnyMessage]:
 class _Links:
     """Gives each message its predecessor, and the mark of what took its place."""
 
-    def __init__(self, rows: Sequence[Row], index: Index, session: Session) -> None:
+    def __init__(self, rows: Sequence[Row], ahead: Lookahead, session: Session) -> None:
         self._rows = rows
-        self._branches = index.branches
+        self._branches = ahead.branches
         self._session = session
-        self._kept_anywhere = index.branches.kept_anywhere()
+        self._kept_anywhere = ahead.branches.kept_anywhere()
         self._kept: list[tuple[int, str]] = []
         self._previous: str | None = None
         self._before: dict[int, str | None] = {}

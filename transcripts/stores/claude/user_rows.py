@@ -21,7 +21,7 @@ def user_messages(row: Row, context: Context) -> Iterator[AnyMessage]:
         if mapping(block).get("type") != "tool_result":
             first = position if not said else first
             said.append(block)
-        elif string(block.get("tool_use_id")) not in context.index.uses:
+        elif string(block.get("tool_use_id")) not in context.ahead.uses:
             yield _orphan(row, position, block, context)
     content = parts(said)
     if content:
@@ -51,7 +51,7 @@ def _user_message(
             **fields,
             author="harness",
             provenance="compact-summary",
-            in_context=row.uuid not in context.index.summaries,
+            in_context=row.uuid not in context.ahead.summaries,
             content=content,
         )
     voice = voice_of(row, content, thread=context.agent, stamping=context.session.stamping)

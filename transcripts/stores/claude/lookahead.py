@@ -23,7 +23,7 @@ from transcripts.stores.claude.rows import (
 )
 
 
-class Index:
+class Lookahead:
     """The results, ends, token counts, summaries, branches and lost prompts of a thread.
 
     ``results`` and ``ends`` are by call id, ``usage`` by response, ``summaries`` by the uuid of
