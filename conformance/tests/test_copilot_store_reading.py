@@ -367,6 +367,18 @@ def test_a_result_whose_request_is_gone_stands_where_it_was_recorded(tmp_path: P
     assert (type(call), call.name, texts(call.output)) == (ToolCall, "unknown", "flour")
 
 
+def test_a_result_without_a_call_s_id_is_its_parent_s(tmp_path: Path) -> None:
+    events = Events()
+    events.answer("", request("a", "view"), request("b", "grep"))
+    events.add("tool.execution_start", toolCallId="b", toolName="grep")
+    start = events.add("tool.execution_start", toolCallId="a", toolName="view")
+    events.add("tool.execution_complete", success=True, result={"content": "wheat"})
+    assert events.lines[-1]["parentId"] == start
+    view, grep = read(events, tmp_path).messages
+    assert (view.name, texts(view.output)) == ("view", "wheat")
+    assert grep.status == "unresolved"
+
+
 def test_a_start_without_a_request_is_the_call(tmp_path: Path) -> None:
     events = Events()
     events.user("go")
@@ -609,6 +621,21 @@ def test_a_compaction_replaces_what_came_before_its_start(tmp_path: Path) -> Non
         "AgentMessage",
         "CompactBoundary",
         "UserMessage",
+    ]
+
+
+def test_a_cleared_context_is_a_boundary_without_a_summary(tmp_path: Path) -> None:
+    events = Events()
+    events.user("first")
+    events.add("session.context_cleared", messagesCleared=1)
+    events.user("next")
+    transcript = read(events, tmp_path)
+    boundary = transcript.messages[1]
+    assert isinstance(boundary, CompactBoundary)
+    assert (boundary.trigger, boundary.summary) == ("manual", None)
+    assert [message.id for message in transcript.effective()] == [
+        boundary.id,
+        transcript.messages[2].id,
     ]
 
 

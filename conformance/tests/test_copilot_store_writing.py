@@ -775,5 +775,15 @@ def test_another_record_of_this_store_is_kept_whole(tmp_path: Path) -> None:
     assert (found.record, found.value) == ("skill.invoked", {"name": "greet"})
 
 
+def test_a_cleared_context_is_written_as_one(tmp_path: Path) -> None:
+    events = Events()
+    events.user("first")
+    events.add("session.context_cleared", messagesCleared=1)
+    events.user("next")
+    source = CopilotStore.read_path(events.write(tmp_path / "source"))
+    kinds = [event["type"] for event in events_of(write(source, tmp_path))]
+    assert kinds == ["session.start", "user.message", "session.context_cleared", "user.message"]
+
+
 def test_the_resume_command_names_the_session(tmp_path: Path) -> None:
     assert CopilotStore(tmp_path).resume_command(NEW) == ("copilot", f"--resume={NEW}")
