@@ -62,7 +62,8 @@ class CaseFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     ``session_path`` and the names in ``files`` are relative to the case's ``home``.
     ``resumed`` says that the CLI itself went on with the sanitised session as it did with the
-    raw one; ``why_not`` what it said when it goes on with neither.
+    raw one; ``why_not`` what it said when it goes on with neither; ``forgets`` names the
+    truth's messages that the CLI has in its files and does not show its model again.
     """
 
     format: int
@@ -82,6 +83,7 @@ class CaseFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     unrecorded: tuple[Unrecorded, ...] = ()
     resumed: bool
     why_not: str | None = None
+    forgets: tuple[int, ...] = ()
 
 
 class TruthFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from conformance.essence import (
     Atom,
     asset_digests,
@@ -71,9 +73,17 @@ class Difference(NamedTuple):
 
 
 def compare(
-    sent: Sequence[AnyMessage], came_back: Sequence[AnyMessage], losses: Iterable[Loss]
+    sent: Sequence[AnyMessage],
+    came_back: Sequence[AnyMessage],
+    losses: Iterable[Loss],
+    cwd: str | None = None,
 ) -> Fidelity:
-    """Judge every message that was sent across by what came back and what was declared."""
+    """Judge every message that was sent across by what came back and what was declared.
+
+    ``cwd`` is the session's directory: a command without one of its own ran there.
+    """
+    sent = [_located(message, cwd) for message in sent]
+    came_back = [_located(message, cwd) for message in came_back]
     declared: dict[str | None, set[LossId]] = {}
     for loss in losses:
         declared.setdefault(loss.message, set()).add(loss.loss)
@@ -103,6 +113,12 @@ def compare(
         notes += doubled.get(message.id, [])
         judged[message.id] = _judge(found, notes, declared.get(message.id, set()), everywhere)
     return Fidelity(judged, strays)
+
+
+def _located(message: AnyMessage, cwd: str | None) -> AnyMessage:
+    if isinstance(message, CommandExecution) and message.cwd is None:
+        return replace(message, cwd=cwd)
+    return message
 
 
 # ------------------------------------------------------------------ who is who

@@ -121,7 +121,8 @@ def by_kind(sent: Sequence[AnyMessage], crossing: Crossing) -> dict[str, Judgeme
 
 def judge(sent: Sequence[AnyMessage], crossing: Crossing) -> Fidelity:
     """Compare what was sent with what came back."""
-    return compare(sent, crossing.back, crossing.losses)
+    cwd = None if crossing.transcript is None else crossing.transcript.cwd
+    return compare(sent, crossing.back, crossing.losses, cwd)
 
 
 def _made_cell(variant: Variant, name: str, agent: str, crossing: Crossing) -> Cell:
