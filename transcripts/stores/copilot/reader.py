@@ -36,10 +36,11 @@ def read(path: Path, *, recover: bool = False) -> Transcript:
     """Read a session whole: its messages, and what it and its directory say of it."""
     spot = place(path)
     file = jsonlines.read(spot.events, spot.root, recover=recover)
-    index = Index(map(event_of, file.records))
+    events = [event_of(record) for record in file.records]
+    index = Index(events)
     session_id = _session_id(index, spot)
     reading = _Reading(session_id, index)
-    messages = tuple(reading.messages(map(event_of, file.records)))
+    messages = tuple(reading.messages(events))
     if not messages:
         raise _no_messages(spot, file.damage)
     about = workspace(spot.directory)

@@ -28,9 +28,7 @@ USER_SHELL = "local_shell"
 # A command's end, and nothing of the command's own: only at the very end of a result, after
 # a newline that the CLI puts there even when there was no output (1.0.60, 1.0.102). A shell
 # is called by a number unless the model names it.
-_EXIT = re.compile(
-    r"(?:\A|\n)<(?:exited|shellId: [^\n<>]+? completed) with exit code (?P<code>-?\d{1,10})>\Z"
-)
+_EXIT = re.compile(r"<(?:exited|shellId: [^\n<>]+? completed) with exit code (?P<code>-?\d{1,10})>")
 _BACKGROUND = re.compile(r"\A<command started in background with shellId: (?P<shell>[^\n<>]+)>\Z")
 _TO_BACKGROUND = re.compile(r"\A<command with shellId: (?P<shell>[^\n<>]+?) moved to background")
 _OVERFLOW = re.compile(
@@ -80,18 +78,23 @@ def command_ending(text: str, recorded: Any) -> Ending:
     contradict it were printed by the command itself and stay in the output.
     """
     code = recorded if isinstance(recorded, int) and not isinstance(recorded, bool) else None
-    found = _EXIT.search(text)
-    if found is not None and (code is None or code == int(found["code"])):
-        output = text[: found.start()]
-        if code is None:
-            return Ending(output, int(found["code"]), "text")
-        return Ending(output, code, "field")
+    told = _told_exit(text)
+    if told is not None and (code is None or code == told[1]):
+        output, told_code = told
+        return Ending(output, told_code, "text" if code is None else "field")
     if code is not None:
         return Ending(text, code, "field")
     if started := _BACKGROUND.match(text):
         return Ending("", background=started["shell"])
     moved = _TO_BACKGROUND.match(text)
     return Ending(text, background=moved["shell"] if moved else None)
+
+
+def _told_exit(text: str) -> tuple[str, int] | None:
+    """Return the output and the status that a result's last line tells, or None."""
+    end = text.rfind("\n")
+    found = _EXIT.fullmatch(text, end + 1)
+    return None if found is None else (text[: max(end, 0)], int(found["code"]))
 
 
 def command_text(output: str, exit_code: int | None, shell: str, background: str | None) -> str:
@@ -101,7 +104,8 @@ def command_text(output: str, exit_code: int | None, shell: str, background: str
     if background is not None and not output:
         return f"<command started in background with shellId: {background}>"
     # Words that only look like the CLI's own must not be at the very end.
-    return f"{output}\n" if _EXIT.search(output) or _BACKGROUND.match(output) else output
+    framed = _told_exit(output) is not None or _BACKGROUND.match(output)
+    return f"{output}\n" if framed else output
 
 
 def overflow_path(text: str) -> str | None:
