@@ -1,0 +1,72 @@
+"""Codex's recordings: none is missing without a reason, and the newest come out the same again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from live.agents.base import CannotDo, Driver, find_driver
+from live.composing import steps
+from live.model import script
+from live.recorder import CORPUS, record
+
+WAYS = (("0.130.0", None), ("0.171.0", None), ("0.171.0", "code-mode"))
+
+
+def place(version: str, dialect: str | None, scenario: str) -> Path:
+    name = scenario if dialect is None else f"{scenario}.{dialect}"
+    return CORPUS / "codex" / version / name
+
+
+def document(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def refusal(driver: Driver, scenario: str) -> str | None:
+    try:
+        steps(script.load(scenario), driver, "/srv/project")
+    except CannotDo as reason:
+        return str(reason)
+    return None
+
+
+@pytest.mark.parametrize("scenario", script.names())
+@pytest.mark.parametrize(("version", "dialect"), WAYS)
+def test_every_scenario_is_recorded_or_said_to_be_impossible(
+    version: str, dialect: str | None, scenario: str
+) -> None:
+    directory = place(version, dialect, scenario)
+    driver = find_driver("codex", version, dialect)
+    why = refusal(driver, scenario)
+    if why is not None:
+        assert document(directory / "cannot.json")["why"] == why
+        assert [path.name for path in directory.iterdir()] == ["cannot.json"]
+        return
+    facts = document(directory / "case.json")
+    assert facts["sealed"]
+    assert facts["resumed"]
+    assert facts["dialect"] == driver.dialect
+
+
+@pytest.mark.live
+@pytest.mark.parametrize(
+    ("dialect", "scenario"),
+    [(None, "file-edits"), (None, "subagent"), ("code-mode", "parallel-calls")],
+)
+def test_the_newest_release_is_recorded_again_with_equal_bytes(
+    dialect: str | None, scenario: str, tmp_path: Path
+) -> None:
+    version = WAYS[-1][0]
+    again = record("codex", version, scenario, dialect, out=tmp_path)
+    committed = place(version, dialect, scenario)
+    names = {path.relative_to(committed) for path in committed.rglob("*") if path.is_file()}
+    assert names == {path.relative_to(again) for path in again.rglob("*") if path.is_file()}
+    for name in sorted(names):
+        if name.name == "case.json":
+            one, other = document(committed / name), document(again / name)
+            assert {**one, "platform": None} == {**other, "platform": None}
+        else:
+            assert (committed / name).read_bytes() == (again / name).read_bytes(), name
