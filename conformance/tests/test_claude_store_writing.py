@@ -239,6 +239,24 @@ def test_every_call_is_closed_and_every_result_has_its_call_before_it(tmp_path: 
     assert [m.status for m in back.messages[1:4]] == ["completed", "unresolved", "failed"]
 
 
+def test_words_behind_a_call_begin_a_new_run_of_their_response(tmp_path: Path) -> None:
+    session = write(
+        tmp_path,
+        made(
+            asks("go"),
+            answers("before", response="r"),
+            command("a", "A", 0, response="r"),
+            answers("between", response="r"),
+            command("b", "B", 0, response="r"),
+        ),
+    )
+    rows = rows_of(session)[1:]
+    kinds = [row["message"]["content"][0]["type"] for row in rows]
+    assert kinds == ["text", "tool_use", "tool_result", "text", "tool_use", "tool_result"]
+    ids = [row["message"].get("id") for row in rows]
+    assert ids[0] == ids[1] != ids[3] == ids[4]
+
+
 def test_results_come_in_the_order_in_which_they_ended(tmp_path: Path) -> None:
     late, soon = START + timedelta(seconds=9), START + timedelta(seconds=5)
     session = write(

@@ -97,7 +97,16 @@ class Responses:
         }
 
     def add(self, message: Message, content: list[dict[str, Any]]) -> str:
-        """Add a record of the response that the message is part of; return its uuid."""
+        """Add a record of words or thoughts to the response that the message is part of.
+
+        Not behind a call of it: 2.1.332 shows words before the calls of one message, so the
+        calls get their results first and a new run of the response begins.
+        """
+        if self._open is not None and self._open.waiting:
+            self.close(message)
+        return self._add(message, content)
+
+    def _add(self, message: Message, content: list[dict[str, Any]]) -> str:
         response = self._response_of(message)
         if not self._chain.rows:
             self._chain.user(_BEGUN_ELSEWHERE, None, isMeta=True)
@@ -117,7 +126,7 @@ class Responses:
         """Add a call whose result follows when the response ends; return its id."""
         identity = self._call_id(call, number)
         block = {"type": "tool_use", "id": identity, "name": native.name, "input": native.input}
-        uuid = self.add(call, [block])
+        uuid = self._add(call, [block])
         self._response_of(call).waiting.append((call, identity, native, uuid))
         return identity
 
@@ -146,7 +155,8 @@ class Responses:
         if self._open is not None and self._open.key != key:
             self.close(message)
         if self._open is None:
-            usage = self._usage.get(key) if self._settings.own else None
+            # A later run of the same response must not cost a second time.
+            usage = self._usage.pop(key, None) if self._settings.own else None
             message_id = self._message_id(message, key)
             self._open = _Response(key=key, message_id=message_id, usage=usage)
         return self._open
