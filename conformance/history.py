@@ -33,6 +33,7 @@ from transcripts.model import (
     Call,
     CommandExecution,
     Error,
+    FileEdit,
     SubAgent,
     Text,
     ToolCall,
@@ -224,12 +225,21 @@ def _is_call_of(atom: Atom, call: ShownCall) -> bool:
         return True
     everything = f"{given}\n{mended(call.result or '')}"
     if atom.edit is not None:
-        # A CLI may name the file as its model did, from the working directory on.
-        return atom.edit.path.removeprefix(f"{CWD}/") in given
+        return _is_edit(atom.edit, given)
     if isinstance(message, SubAgent) and message.prompt:
         return mended(message.prompt) in given
     pieces = essence(atom)
     return bool(pieces) and not unsaid(pieces, everything)
+
+
+def _is_edit(edit: FileEdit, given: str) -> bool:
+    """Whether a call names the file, and what was changed in it where that is known."""
+    said = [edit.path, edit.moved_to or ""]
+    if edit.operation != "delete":
+        said += (edit.after or "").split("\n")
+    # A CLI may name the file as its model did, from the working directory on.
+    pieces = [mended(one).removeprefix(f"{CWD}/").strip() for one in said]
+    return not unsaid([piece for piece in pieces if piece], given)
 
 
 def _result(message: Call, call: ShownCall, history: History) -> Iterator[str]:

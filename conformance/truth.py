@@ -224,15 +224,23 @@ def _recorded(case: Case) -> dict[str | None, list[tuple[int, Mapping[str, Any]]
 
 
 def _is_sealed(message: AnyMessage, case: Case) -> bool:
-    """Whether a message stands for one of which the file holds no word, only its seal."""
-    parts = getattr(message, "content", ())
-    if not parts or not all(isinstance(part, Opaque) for part in parts):
-        return False
-    return any(
-        unrecorded.fields is None
-        and case.truth.messages[unrecorded.message]["kind"] == message.kind
+    """Whether a message stands for one of which the file holds no word of the script's.
+
+    Its content is sealed, or it is a failure that the CLI told in words of its own.
+    """
+    wordless = [
+        case.truth.messages[unrecorded.message]
         for unrecorded in case.facts.unrecorded
-    )
+        if unrecorded.fields is None
+    ]
+    if isinstance(message, Error):
+        return any(
+            one["kind"] == "Error" and one.get("status_code") == message.status_code
+            for one in wordless
+        )
+    parts = getattr(message, "content", ())
+    sealed = bool(parts) and all(isinstance(part, Opaque) for part in parts)
+    return sealed and any(one["kind"] == message.kind for one in wordless)
 
 
 def _by_thread(messages: Iterable[AnyMessage]) -> dict[str | None, list[AnyMessage]]:
