@@ -865,10 +865,16 @@ def test_what_a_session_keeps_beside_its_transcript_is_named(tmp_path: Path) -> 
     (session / "files").mkdir()
     (session / "checkpoints").mkdir()
     (session / "checkpoints" / "index.md").write_text("none")
+    undo = session / "rewind-file-snapshots"
+    (undo / "backups").mkdir(parents=True)
+    (undo / "tracking.json").write_text("{}")
     stores = CopilotStore.read_path(session).side_stores
     assert [(store.name, store.path) for store in stores] == [
         ("todos", f"session-state/{SESSION}/session.db")
     ]
+    (undo / "backups" / "a1").write_text("rye")
+    names = [store.name for store in CopilotStore.read_path(session).side_stores]
+    assert names == ["undo history", "todos"]
 
 
 def test_reading_leaves_the_session_as_it_was(tmp_path: Path) -> None:

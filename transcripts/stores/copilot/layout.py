@@ -33,6 +33,9 @@ _SIDE_STORES = {
     "plan.md": "plan",
 }
 
+# What the CLI makes even where there is nothing to index yet.
+_EMPTY_INDEXES = frozenset({"index.json", "index.md", "tracking.json"})
+
 
 class Place(NamedTuple):
     """One session: its transcript, the directory it owns, and the root of all locations.
@@ -125,8 +128,9 @@ def side_stores(spot: Place) -> tuple[SideStore, ...]:
     found: list[SideStore] = []
     for entry, name in sorted(_SIDE_STORES.items()):
         path = spot.directory / entry
-        # The CLI makes an index of no checkpoints, too.
-        held = path.is_dir() and any(item.name != "index.md" for item in path.iterdir())
+        held = path.is_dir() and any(
+            item.is_file() and item.name not in _EMPTY_INDEXES for item in path.rglob("*")
+        )
         if held or path.is_file():
             found.append(SideStore(name=name, path=path.relative_to(spot.root).as_posix()))
     return tuple(found)
