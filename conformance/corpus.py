@@ -26,6 +26,7 @@ _T = TypeVar("_T")
 
 VARIABLE = "TRANSCRIPT_CONFORMANCE_CORPUS"
 ARCHIVE = "corpus.zip"
+CANNOT = "cannot.json"
 DATABASE_TEXT = ".sql"
 
 
@@ -84,6 +85,19 @@ class CaseFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     resumed: bool
     why_not: str | None = None
     forgets: tuple[int, ...] = ()
+
+
+class CannotFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``cannot.json``, alone in a scenario's place: why this release can't do what it asks."""
+
+    format: int
+    agent: str
+    release: str
+    dialect: str | None = None
+    integrity: str
+    scenario: str
+    revision: int
+    why: str
 
 
 class TruthFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -171,6 +185,16 @@ def case_directories(corpus: Path) -> list[Path]:
     """Return the directories of all cases, sorted by agent, release (as a version), scenario."""
     found = [path.parent for path in corpus.glob("*/*/*/case.json")]
     return sorted(found, key=lambda path: _order(path.relative_to(corpus)))
+
+
+def impossible(corpus: Path) -> list[tuple[str, CannotFile]]:
+    """Return the scenarios that a release can't do, by the place that they would have."""
+    found = sorted(path.parent for path in corpus.glob(f"*/*/*/{CANNOT}"))
+    ordered = sorted(found, key=lambda path: _order(path.relative_to(corpus)))
+    return [
+        (path.relative_to(corpus).as_posix(), _document(path / CANNOT, CannotFile))
+        for path in ordered
+    ]
 
 
 def cases(corpus: Path, agent: str | None = None, release: str | None = None) -> Iterator[Case]:

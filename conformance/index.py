@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.corpus import cases
+from conformance.corpus import cases, impossible
 from conformance.matrix import KIND_NAMES
-from conformance.shapes import IndexDocument, IndexEntry
+from conformance.shapes import ImpossibleEntry, IndexDocument, IndexEntry
 
 INDEX = "index.json"
 
@@ -36,5 +36,11 @@ def index_text(corpus: Path) -> str:
                 ),
             )
         )
-    document = IndexDocument(format=1, cases=tuple(entries))
+    document = IndexDocument(
+        format=1,
+        cases=tuple(entries),
+        impossible=tuple(
+            ImpossibleEntry(case=place, why=cannot.why) for place, cannot in impossible(corpus)
+        ),
+    )
     return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"

@@ -17,9 +17,11 @@ import orjson
 from jsonschema import Draft202012Validator
 
 from conformance.corpus import (
+    CANNOT,
     Case,
     CorpusError,
     case_directories,
+    impossible,
     load_case,
     odd_names,
     wrong_digests,
@@ -30,7 +32,8 @@ from live.sanitise import Unfaithful
 
 _TOP_LEVEL = frozenset({"case.json", "truth.json", "model.jsonl", "expected.json"})
 _DIRECTORIES = frozenset({"home", "hooked"})
-_MACHINE_PATHS = re.compile(rb"/(?:work|root|farm|home/(?!robin)\w+|tmp/bash[_-]\w*|Users/\w+)\b")
+# Not /root: so Codex calls the first of its agents, and no sandbox has its home there.
+_MACHINE_PATHS = re.compile(rb"/(?:work|farm|home/(?!robin)\w+|tmp/bash[_-]\w*|Users/\w+)\b")
 _PROSE = (
     b"You are Claude Code",
     b"You are a coding agent running in the Codex CLI",
@@ -52,6 +55,9 @@ def lint(corpus: Path) -> Iterator[tuple[str, str]]:
         relative = path.relative_to(corpus)
         if path.is_file() and not _belongs(relative, corpus):
             yield relative.as_posix(), "belongs to no case"
+    for place, cannot in impossible(corpus):
+        if not place.startswith(f"{cannot.agent}/{cannot.release}/{cannot.scenario}"):
+            yield place, f"{CANNOT} is about {cannot.agent} {cannot.release} {cannot.scenario}"
     for directory in case_directories(corpus):
         name = directory.relative_to(corpus).as_posix()
         for wrong in lint_case(directory, corpus):
@@ -84,8 +90,9 @@ def _belongs(relative: Path, corpus: Path) -> bool:
         return relative.name in ("index.json", "README.md")
     if len(relative.parts) < 4:
         return False
-    if not (corpus / Path(*relative.parts[:3]) / "case.json").is_file():
-        return False
+    place = corpus / Path(*relative.parts[:3])
+    if not (place / "case.json").is_file():
+        return relative.parts[3:] == (CANNOT,)
     inside = relative.parts[3:]
     return inside[0] in _DIRECTORIES if len(inside) > 1 else inside[0] in _TOP_LEVEL
 

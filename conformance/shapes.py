@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from conformance.corpus import CaseFile, TruthFile
+from conformance.corpus import CannotFile, CaseFile, TruthFile
 from conformance.verdicts import Cell
 from conformance.witnesses import StoredWitnesses
 from live.model.history import Entry
@@ -90,11 +90,19 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     bytes: int
 
 
+class ImpossibleEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A scenario that a release can't do, and why."""
+
+    case: str
+    why: str
+
+
 class IndexDocument(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``corpus/index.json``: what is recorded, generated from the cases."""
 
     format: int
     cases: tuple[IndexEntry, ...]
+    impossible: tuple[ImpossibleEntry, ...]
 
 
 class ExchangeLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -122,6 +130,7 @@ class ExchangeLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 SHAPES: Mapping[str, type[msgspec.Struct]] = {
+    "cannot": CannotFile,
     "case": CaseFile,
     "conversion": ConversionDocument,
     "exchange": ExchangeLine,
