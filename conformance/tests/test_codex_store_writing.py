@@ -712,3 +712,66 @@ def test_what_was_read_is_written_and_read_again_without_a_change(
     again = CodexStore.read_path(write(tmp_path_factory.mktemp("home"), first).path)
     assert [core(one) for one in again.messages] == [core(one) for one in first.messages]
     assert [one.at for one in again.messages] == [one.at for one in first.messages]
+
+
+# ------------------------------------------------------------------ agents
+
+AGENT = "0199f3a0-5b1c-7e4d-8a2f-6c3d9e0b1a99"
+
+
+def with_agent() -> Transcript:
+    sealed = Opaque(form="encrypted", data="Z0E=")
+    shared: Any = {"id": "", "agent": AGENT, "caller": "m1"}
+    return transcript(
+        prompt(),
+        SubAgent(
+            id="",
+            author="model",
+            name="spawn_agent",
+            arguments={"message": "count"},
+            external_id="c1",
+            agent_id=AGENT,
+            prompt="count",
+            background=True,
+            status="unresolved",
+        ),
+        UserMessage(author="agent", content=text("count"), **shared),
+        UserMessage(author="agent", provenance="agent_message//root", content=(sealed,), **shared),
+        AgentMessage(author="model", content=text("nine"), **shared),
+        AgentMessage(id="", author="model", content=text("done")),
+        agent="codex",
+    )
+
+
+def test_an_agents_own_session_is_written_beside_its_parents(tmp_path: Path):
+    source = with_agent()
+    written = write(tmp_path, source)
+    assert written.losses == ()
+    back = CodexStore.read_path(written.path)
+    assert [(m.kind, m.author, m.agent) for m in back.messages] == [
+        (m.kind, m.author, m.agent) for m in source.messages
+    ]
+    assert [getattr(m, "content", None) for m in back.messages] == [
+        getattr(m, "content", None) for m in source.messages
+    ]
+    child = CodexStore(tmp_path).read(AGENT)
+    assert child is not None
+    assert child.lineage.parent == SESSION
+    assert back.messages[2].caller == back.messages[1].id
+
+
+def test_an_agent_whose_session_is_there_already_is_left_alone(tmp_path: Path):
+    first = write(tmp_path, with_agent())
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")}
+    other = CodexStore(tmp_path).write(with_agent(), session_id=SESSION[:-2] + "00")
+    assert [loss.loss for loss in other.losses] == ["thread-flattened"] * 3
+    assert {path: path.read_bytes() for path in before} == before
+    assert first.path != other.path
+
+
+def test_a_write_that_is_refused_leaves_no_part_of_itself(tmp_path: Path):
+    write(tmp_path, transcript(prompt()))
+    before = sorted(tmp_path.rglob("*.jsonl"))
+    with pytest.raises(SessionExists):
+        write(tmp_path, with_agent())
+    assert sorted(tmp_path.rglob("*.jsonl")) == before

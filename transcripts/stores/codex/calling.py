@@ -1,8 +1,8 @@
 """Calls into a rollout: the call at once, and the lines that close it, to be written later.
 
 A call of Codex's own is written as it was recorded. Another CLI's becomes the tool of the same
-meaning, with nothing invented, or is told in words. Every call is closed: where no result is
-known the closing sentence says so, for Codex itself would tell its model "aborted".
+meaning, with nothing invented, or is told in words. Every such call is closed: where no result
+is known the closing sentence says so, for Codex itself would tell its model "aborted".
 """
 
 from __future__ import annotations
@@ -75,6 +75,9 @@ class Calling:
         return call
 
     def _closed(self, call: Payload, message: Call, result: Any) -> Closing:
+        if result is None and self._rollout.own and message.status == "unresolved":
+            # Codex's own broken-off call stays as it is: its next request closes it as always.
+            return []
         if result is None:
             result = items.closing(message.status)
             self._rollout.lose(

@@ -86,6 +86,14 @@ def agent_message(words: str, phase: str | None) -> Payload:
     return {"type": "agent_message", "message": words, "phase": phase, "memory_citation": None}
 
 
+def letter(sender: str, heading: str, sealed: Sequence[str], own_id: str | None) -> Payload:
+    """Return what one agent wrote to another, sealed for the model of that other."""
+    content = [{"type": "input_text", "text": heading}]
+    content += [{"type": "encrypted_content", "encrypted_content": data} for data in sealed]
+    item = {"type": "agent_message", "author": sender, "recipient": "", "content": content}
+    return _given(id=own_id) | item
+
+
 def reasoning(texts: Sequence[str], sealed: str | None, own_id: str | None) -> Payload:
     """Return a thought."""
     return {

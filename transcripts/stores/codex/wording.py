@@ -62,12 +62,16 @@ def sender_of(message: UserMessage) -> str | None:
 
 
 def _user_message(rollout: Rollout, message: UserMessage) -> None:
+    sealed = [part.data for part in message.content if isinstance(part, Opaque)]
+    sender = sender_of(message) if rollout.own else None
+    if sender is not None and sealed:
+        rollout.item(items.letter(sender, authors.heading(sender), sealed, message.external_id))
+        return
     content = items.parts(message.content, "input_text")
     if not content:
         rollout.lose("empty-dropped", message, "nothing in it")
         return
     rollout.lose_parts(message, message.content)
-    sender = sender_of(message) if rollout.own else None
     if sender is not None:
         content = [{"type": "input_text", "text": authors.heading(sender)}, *content]
     typed = message.author == "human" or (message.author == "agent" and rollout.own)

@@ -9,10 +9,11 @@ one that names none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from transcripts.errors import MissingWorkingDirectory, NothingToWrite, UnwritableSession
@@ -25,6 +26,7 @@ from transcripts.model import (
     Message,
     Opaque,
     Reasoning,
+    SubAgent,
     Transcript,
     UserMessage,
 )
@@ -67,41 +69,115 @@ def write(
             next_step="give the working directory",
         )
     own = transcript.agent == AGENT
+    release = cli_version or (transcript.cli_version if own else None) or RELEASE
+    agents = _agents(transcript, root, session_id) if own else {}
     started_at = _start(transcript, own=own, now=now)
     rollout = Rollout(session_id, directory, started_at, own=own)
-    session = _Session(transcript, rollout)
-    release = cli_version or (transcript.cli_version if own else None) or RELEASE
+    session = _Session(transcript, rollout, agent=None)
+    session.leave_threads(agents)
     session.open(started_at, release, model)
     session.tell()
+    losses = list(rollout.losses)
+    files: dict[Path, Rollout] = {}
+    for agent, parent in agents.items():
+        file, thread = _agent_thread(transcript, root, agent, parent, directory, release, model)
+        files[file] = thread
+        losses += thread.losses
+    # The main thread comes last: once it is there, so are the threads that it speaks of.
     path = layout.target(root, session_id, started_at)
-    place_file(path, jsonlines.encode(rollout.lines))
-    return WrittenSession(session_id=session_id, path=path, losses=tuple(rollout.losses))
+    files[path] = rollout
+    _place(files)
+    return WrittenSession(session_id=session_id, path=path, losses=tuple(losses))
+
+
+def _place(files: Mapping[Path, Rollout]) -> None:
+    """Put all files into the store, or none."""
+    placed: list[Path] = []
+    try:
+        for path, rollout in files.items():
+            place_file(path, jsonlines.encode(rollout.lines))
+            placed.append(path)
+    except BaseException:
+        for path in placed:
+            path.unlink()
+        raise
+
+
+def _agents(transcript: Transcript, root: Path, session_id: str) -> dict[str, str]:
+    """Return the spawned agents whose own threads are written too, each with its parent.
+
+    An agent keeps its id, which the calls and results of its parent name; one whose id is
+    taken in this store stays behind.
+    """
+    spawns = {
+        one.agent_id: one.agent or session_id
+        for one in transcript.messages
+        if isinstance(one, SubAgent) and one.agent_id is not None
+    }
+    threads = dict.fromkeys(one.agent for one in transcript.messages if one.agent is not None)
+    return {
+        agent: spawns[agent]
+        for agent in threads
+        if agent in spawns and _is_uuid(agent) and layout.find(root, agent) is None
+    }
+
+
+def _agent_thread(
+    transcript: Transcript,
+    root: Path,
+    agent: str,
+    parent: str,
+    cwd: str,
+    release: str,
+    model: str | None,
+) -> tuple[Path, Rollout]:
+    """Return the thread of a spawned agent as the session of its own that it is."""
+    times = (one.at for one in transcript.messages if one.agent == agent and one.at is not None)
+    started_at = next(times, transcript.created_at or _EPOCH).astimezone(UTC)
+    rollout = Rollout(agent, cwd, started_at, own=True)
+    session = _Session(transcript, rollout, agent=agent)
+    spawned = {"parent_thread_id": parent, "depth": 1}
+    session.open(
+        started_at,
+        release,
+        model,
+        source={"subagent": {"thread_spawn": spawned}},
+        thread_source="subagent",
+        parent_thread_id=parent,
+    )
+    session.tell()
+    return layout.target(root, agent, started_at), rollout
 
 
 def _check_id(session_id: str) -> None:
-    try:
-        canonical = str(UUID(session_id))
-    except ValueError:
-        canonical = None
-    if canonical != session_id:
+    if not _is_uuid(session_id):
         raise UnwritableSession(
             f"Codex takes only a UUID as a session id, not {session_id!r}",
             next_step="choose one of the form xxxxxxxx-xxxx-7xxx-xxxx-xxxxxxxxxxxx",
         )
 
 
+def _is_uuid(session_id: str) -> bool:
+    try:
+        return str(UUID(session_id)) == session_id
+    except ValueError:
+        return False
+
+
 def _start(transcript: Transcript, *, own: bool, now: datetime | None) -> datetime:
     """Return when the session began: the first time that what is carried has."""
     started = transcript.created_at if own else None
-    times = (one.at for one in transcript.messages if one.at is not None and _stays(one) is None)
+    times = (
+        one.at
+        for one in transcript.messages
+        if one.at is not None and one.agent is None and _stays(one) is None
+    )
     first = next(times, None) or started or now or _EPOCH
     return min(first, started or first).astimezone(UTC)
 
 
 def _stays(message: Message) -> tuple[LossId, str] | None:
     """Return why a message stays behind whatever store it comes from, or None."""
-    if message.agent is not None:
-        return "thread-flattened", "an agent's own messages stay behind"
     if message.superseded_by is not None:
         return "superseded-dropped", f"superseded by a {message.superseded_by.why}"
     if isinstance(message, Error):
@@ -122,10 +198,11 @@ def _stays_elsewhere(message: Message) -> tuple[LossId, str] | None:
 
 
 class _Session:
-    """One transcript on its way into one rollout."""
+    """One thread of a transcript on its way into one rollout; ``agent`` None is the main one."""
 
-    def __init__(self, transcript: Transcript, rollout: Rollout) -> None:
+    def __init__(self, transcript: Transcript, rollout: Rollout, agent: str | None) -> None:
         self._transcript = transcript
+        self._agent = agent
         self._rollout = rollout
         self._messages = list(self._carried())
         self._calling = Calling(rollout, self._messages)
@@ -136,6 +213,8 @@ class _Session:
 
     def _carried(self) -> Iterable[AnyMessage]:
         for message in self._transcript.messages:
+            if message.agent != self._agent:
+                continue
             reason = _stays(message)
             if reason is None and not self._rollout.own:
                 reason = _stays_elsewhere(message)
@@ -144,7 +223,15 @@ class _Session:
             else:
                 self._rollout.lose(reason[0], message, reason[1])
 
-    def open(self, started_at: datetime, release: str, model: str | None) -> None:
+    def leave_threads(self, carried: Container[str]) -> None:
+        """Say which messages of agents stay behind: those of threads that are not carried."""
+        for message in self._transcript.messages:
+            if message.agent is not None and message.agent not in carried:
+                self._rollout.lose(
+                    "thread-flattened", message, "an agent's own messages stay behind"
+                )
+
+    def open(self, started_at: datetime, release: str, model: str | None, **spawned: Any) -> None:
         """Write what says which session this is, and which model it begins with.
 
         A model given by the caller holds for all of it; else each of Codex's own messages
@@ -157,6 +244,7 @@ class _Session:
             "originator": _ORIGINATOR,
             "cli_version": release,
             "source": "cli",
+            **spawned,
         }
         provider = self._sealed_by()
         if provider is not None:
@@ -164,7 +252,7 @@ class _Session:
         if self._transcript.git_branch is not None:
             meta["git"] = {"branch": self._transcript.git_branch}
         self._rollout.line("session_meta", meta)
-        if self._transcript.title is not None:
+        if self._transcript.title is not None and self._agent is None:
             name = {"thread_id": self._rollout.session_id, "thread_name": self._transcript.title}
             self._rollout.event({"type": "thread_name_updated", **name})
         recorded = [one.model for one in self._messages if one.model is not None]
@@ -172,7 +260,7 @@ class _Session:
             recorded = []
             if self._transcript.model is not None and model is None:
                 self._rollout.lose("model-dropped", None, "another provider's model")
-        elif self._transcript.model is not None:
+        elif self._transcript.model is not None and self._agent is None:
             recorded.append(self._transcript.model)
         self._one_model = model is not None
         first = model or next(iter(recorded), None)
