@@ -47,6 +47,7 @@ from transcripts.model import (
     SubAgent,
     Text,
     ToolCall,
+    UserMessage,
     UserQuestion,
     WebSearch,
 )
@@ -184,7 +185,8 @@ def _unmistakable(one: Atom, other: Atom) -> bool:
         return bool(one.edit and other.edit and one.edit.path == other.edit.path)
     if isinstance(mine, Call) and isinstance(theirs, Call):
         return mine.external_id is not None and mine.external_id == theirs.external_id
-    if isinstance(mine, Reasoning) and isinstance(theirs, Reasoning):
+    if isinstance(mine, Reasoning | UserMessage) and isinstance(theirs, Reasoning | UserMessage):
+        # Codex seals what one of its agents writes to another.
         return bool(_opaque(mine.content)) and _opaque(mine.content) == _opaque(theirs.content)
     return isinstance(mine, CompactBoundary) and isinstance(theirs, CompactBoundary)
 
