@@ -18,6 +18,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from conformance.corpus import version_key
 from conformance.crossing import Crossing, Stores, written
 from conformance.history import judge_history
 from conformance.joining import Renaming
@@ -294,12 +295,12 @@ def store_witnesses(directory: Path, witnesses: StoredWitnesses) -> Path:
     return path
 
 
-def load_witnesses(directory: Path, agent: str) -> list[StoredWitnesses]:
-    """Read all stored witnesses of an agent."""
-    return [
-        msgspec.json.decode(path.read_bytes(), type=StoredWitnesses)
-        for path in sorted((directory / agent).glob("*.json"))
-    ]
+def load_witnesses(directory: Path, agent: str) -> StoredWitnesses | None:
+    """Read the stored witnesses of an agent's newest witnessed release, None if there are none."""
+    paths = sorted((directory / agent).glob("*.json"), key=lambda path: version_key(path.stem))
+    if not paths:
+        return None
+    return msgspec.json.decode(paths[-1].read_bytes(), type=StoredWitnesses)
 
 
 def witness_cells(
@@ -318,8 +319,7 @@ def witness_cells(
         for agent, store in stores.items():
             tick(f"{carried.source or MADE} written into {agent} again")
             written_now = WrittenNow(carried, store)
-            for stored in kept[agent] or [None]:
-                yield from _cells(carried, store.agent, stored, written_now)
+            yield from _cells(carried, store.agent, kept[agent], written_now)
 
 
 class WrittenNow:

@@ -89,8 +89,10 @@ class FakeCli:
         return Resumed(None, [e for e in entries if not hides or hides not in (e.text or "")])
 
 
-def _gathered(directory: Path, cli: FakeCli, carried: Carried = CARRIED) -> None:
-    direction = gather(carried, FaithfulStore, "1.0.0", cli.resume, "2026-01-05T00:00:00Z")
+def _gathered(
+    directory: Path, cli: FakeCli, carried: Carried = CARRIED, release: str = "1.0.0"
+) -> None:
+    direction = gather(carried, FaithfulStore, release, cli.resume, "2026-01-05T00:00:00Z")
     store_witnesses(
         directory,
         StoredWitnesses(format=FORMAT, agent="faithful", release="1.0.0", directions=(direction,)),
@@ -170,7 +172,8 @@ def test_what_the_model_is_not_shown_is_tried_alone_and_then_lost(tmp_path: Path
 
 def test_a_part_alone_is_tied_to_its_own_bytes(tmp_path: Path) -> None:
     _gathered(tmp_path, FakeCli(chokes_on=_words(CHOSEN[0])))
-    (stored,) = load_witnesses(tmp_path, "faithful")
+    stored = load_witnesses(tmp_path, "faithful")
+    assert stored is not None
     assert len({session.sha256 for session in stored.directions[0].sessions}) > 1
     assert "stale" not in {cell.verdict for cell in _cells(tmp_path)}
     whole = made_conversation()
@@ -178,6 +181,14 @@ def test_a_part_alone_is_tied_to_its_own_bytes(tmp_path: Path) -> None:
         cell.verdict for cell in witness_cells([whole], {"faithful": FaithfulStore}, tmp_path)
     }
     assert "stale" in others
+
+
+def test_only_the_newest_release_bears_witness(tmp_path: Path) -> None:
+    _gathered(tmp_path, FakeCli(), release="1.0.10")
+    _gathered(tmp_path, FakeCli(chokes_on="done"), release="1.0.9")
+    cells = _cells(tmp_path)
+    assert {cell.cli_version for cell in cells} == {"1.0.10"}
+    assert {cell.verdict for cell in cells} == {"exact"}
 
 
 def test_a_misspelt_witness_is_an_error(tmp_path: Path) -> None:
