@@ -95,7 +95,7 @@ def _gathered(
     direction = gather(carried, FaithfulStore, release, cli.resume, "2026-01-05T00:00:00Z")
     store_witnesses(
         directory,
-        StoredWitnesses(format=FORMAT, agent="faithful", release="1.0.0", directions=(direction,)),
+        StoredWitnesses(format=FORMAT, agent="faithful", release=release, directions=(direction,)),
     )
 
 
