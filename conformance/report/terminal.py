@@ -45,7 +45,8 @@ def show(cells: Sequence[Cell], failures: Sequence[tuple[Cell, str]], console: C
     )
     for cell, why in failures:
         console.print(
-            Text(f"{cell.name}: {why}" + (f": {cell.why}" if cell.why else ""), style="red")
+            Text(f"{cell.name}: {why}" + (f": {cell.why}" if cell.why else ""), style="red"),
+            soft_wrap=True,
         )
     console.print(f"{len(failures)} under the floor" if failures else "none under the floor")
 

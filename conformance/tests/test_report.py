@@ -122,6 +122,8 @@ def test_the_page_stands_alone_and_escapes_what_it_shows() -> None:
         (_cell(kind="Error", verdict="withheld", losses=("withheld-error",)), False),
         (_cell(source="claude", verdict="translated"), True),
         (_cell(source="claude", verdict="exact"), False),
+        (_cell(source="claude", verdict="translated", witness="model"), False),
+        (_cell(source="claude", verdict="narrated", witness="model"), True),
         (_cell(source="codex", verdict="translated"), False),
         (_cell(kind="CommandExecution", verdict="degraded", losses=("asset-dropped",)), True),
     ],
