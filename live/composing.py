@@ -13,6 +13,11 @@ from live.agents.base import Driver, Translation
 from live.model.play import Judging, Play, PlayResponse, PlayTurn, Thread
 from live.model.script import Response, Scenario, Spawn, Turn
 
+_ANSWER_SECONDS = 0.3
+"""How long each answer takes, unless a driver paces otherwise: what a CLI writes behind its
+own back (from timers, from requests on the side) has happened by then, so that the order of
+its records does not depend on the machine."""
+
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
     """One answer of the model. ``turn`` counts from 0 within its thread."""
@@ -63,14 +68,12 @@ def _translations(
     )
 
 
-def play(
-    played: tuple[Step, ...], driver: Driver, judging: Judging = "record", delay: float = 0.0
-) -> Play:
-    """Return what the scripted model is started with; each answer keeps it waiting ``delay``."""
+def play(played: tuple[Step, ...], driver: Driver, judging: Judging = "record") -> Play:
+    """Return what the scripted model is started with, paced for the CLI."""
     threads: dict[str | None, dict[int, tuple[str, list[PlayResponse]]]] = {}
     for step in played:
         _, responses = threads.setdefault(step.thread, {}).setdefault(step.turn, (step.prompt, []))
-        responses += _responses(step, delay)
+        responses += _responses(step)
     composed = Play(
         wire=driver.wire,
         model=driver.model,
@@ -90,7 +93,7 @@ def play(
     return driver.pace(composed)
 
 
-def _responses(step: Step, delay: float) -> Iterator[PlayResponse]:
+def _responses(step: Step) -> Iterator[PlayResponse]:
     yield PlayResponse(
         id=step.id,
         reasoning=step.response.reasoning,
@@ -98,8 +101,8 @@ def _responses(step: Step, delay: float) -> Iterator[PlayResponse]:
         calls=tuple(translation.call for translation in step.translations),
         failure=step.response.failure,
         hang=step.response.hang,
-        delay=delay,
+        delay=_ANSWER_SECONDS,
     )
     later = [call for translation in step.translations for call in translation.then]
     for index, call in enumerate(later):
-        yield PlayResponse(id=f"{step.id}-then-{index + 1}", calls=(call,), delay=delay)
+        yield PlayResponse(id=f"{step.id}-then-{index + 1}", calls=(call,), delay=_ANSWER_SECONDS)

@@ -43,7 +43,7 @@ def provenance(case: Path) -> list[str]:
             for path, value in _values(document, record):
                 if isinstance(value, str) and not _explained(path, value, known, table, words):
                     where = f"{document.path}, record {index}, {'.'.join(path)}"
-                    found.append(f"{where}: {value[:_SHOWN]!r}")
+                    found.append(f"{where}: {_foreign_part(value, known)!r}")
     return found
 
 
@@ -150,6 +150,13 @@ def _explained(
     if named(path, table.structural) and TOKEN.fullmatch(value):
         return True
     return not known.foreign(value)
+
+
+def _foreign_part(value: str, known: Provenance) -> str:
+    """Return the first words of unknown origin, or what a text begins with."""
+    spans = known.foreign(value)
+    start, end = spans[0] if spans else (0, len(value))
+    return value[start : min(end, start + _SHOWN)]
 
 
 def _text(document: Document, known: Provenance, table: Rules, words: set[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from live.running import Run, last_words
 from live.sanitise import Document, Sanitiser
 from live.sanitise.renaming import UUID
 from live.sanitise.rules import Rules, named
+from live.unrecorded import FRAME, Kept
 
 PROMPT = "Please say where we were, token RESUME-0001."
 
@@ -48,8 +49,13 @@ class Resumption:
         self._run = run
         self._sanitiser = sanitiser
 
-    def facts(self, home: Path) -> dict[str, Any]:
-        """Return what a case says of its proof; :class:`Broken` if the two differ."""
+    def facts(self, home: Path, messages: Sequence[Mapping[str, Any] | None]) -> dict[str, Any]:
+        """Return what a case says of its proof; :class:`Broken` if the two differ.
+
+        ``messages`` are the truth's, None for those that the files don't hold. ``forgets``
+        names those of them that the CLI did not send when it went on with either home: a
+        release's own defect, not the recording's.
+        """
         raw = self._go_on(self._run.home, self._run.session_id)
         clean = self._go_on(home, self._sanitiser.text(self._run.session_id, ()))
         if raw.asked is None:
@@ -61,7 +67,16 @@ class Resumption:
         before, after = self._history(raw), self._history(clean)
         if before != after:
             raise Broken(f"resumed with another history: {_first(before, after)}")
-        return {"resumed": True}
+        held = Kept([Document(path="history", form="lines", records=tuple(after))])
+        forgets = [
+            index
+            for index, message in enumerate(messages)
+            if message is not None
+            and message["thread"] is None
+            and message["kind"] != "Error"
+            and not all(held.holds({name: message[name]}) for name in message if name not in FRAME)
+        ]
+        return {"resumed": True, "forgets": forgets}
 
     def _go_on(self, home: Path, session: str) -> Resumed:
         return resume_with(self._driver, self._release, home, session, PROMPT, "record")
@@ -133,6 +148,8 @@ def _shapes(documents: Sequence[Document], rules: Rules) -> Counter[tuple[str, .
 
 def _pointers(value: Any, path: tuple[str, ...], rules: Rules) -> set[str]:
     here = {f"/{'/'.join(path)} {_type(value)}"}
+    if any(named(path, (late.key,)) for late in rules.late):
+        return set()
     if named(path, rules.emptied):
         return here
     if isinstance(value, dict):

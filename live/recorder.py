@@ -94,8 +94,11 @@ def _case(scenario: Scenario, driver: Driver, release: Release, target: Path) ->
     raw = [load(path, str(path.relative_to(run.home))) for path in driver.session_files(run.home)]
     sanitiser = _sanitiser(scenario, driver, run)
     clean = sanitiser.documents(raw)
-    same_shape(raw, clean, rules(driver.agent))
+    same_shape(raw, clean, rules(driver.agent, driver.version))
     document = truth(scenario, driver, run.steps, run.exchanges)
+    missing = unrecorded(expected(run.steps, driver), raw)
+    gone = {entry["message"] for entry in missing if entry["fields"] is None}
+    kept = [None if i in gone else one for i, one in enumerate(document["messages"])]
     home = target / "home"
     hashes = {name: _write(home / name, content) for name, content in _encoded(clean)}
     case = {
@@ -117,8 +120,8 @@ def _case(scenario: Scenario, driver: Driver, release: Release, target: Path) ->
         "session_path": _session_path(run, driver, clean, sanitiser),
         "cwd": run.workspace,
         "files": hashes,
-        "unrecorded": unrecorded(expected(run.steps, driver), raw),
-        **Resumption(driver, release, run, sanitiser).facts(home),
+        "unrecorded": missing,
+        **Resumption(driver, release, run, sanitiser).facts(home, kept),
     }
     rows = [sanitiser.value(row, ("model",)) for row in log.committed(run.exchanges, run.play)]
     _write(target / "case.json", _pretty(case))
@@ -149,7 +152,7 @@ def _refusal(
 def _sanitiser(scenario: Scenario, driver: Driver, run: Run) -> Sanitiser:
     words = script_strings(scenario, run.steps, run.play, driver, run.workspace)
     return Sanitiser(
-        rules(driver.agent),
+        rules(driver.agent, driver.version),
         Provenance({*words, PROMPT}, markers(driver.agent)),
         Clock(run.started, run.ended),
     )

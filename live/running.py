@@ -28,10 +28,6 @@ SESSION_ID = "5eed0a11-4c0d-4b1e-9a57-0000c0ffee01"
 _SETTLE_SECONDS = 1.5
 """What a CLI gets to write down what it received before the stream stood still."""
 
-_ANSWER_SECONDS = 0.3
-"""How long each answer takes: what a CLI writes behind its own back has happened by then, so
-that the order of its records does not depend on the machine."""
-
 _RUN_SECONDS = 180.0
 
 
@@ -60,7 +56,7 @@ def perform(scenario: Scenario, driver: Driver, release: Release, keep: Path) ->
     with Sandbox(release.prefix, node_at_least=driver.node) as box:
         box.lay(scenario.workspace)
         played = steps(scenario, driver, box.workspace_inside)
-        scripted = play(played, driver, delay=_ANSWER_SECONDS)
+        scripted = play(played, driver)
         log = keep / "model.log"
         with ScriptedModel(scripted, log, box.port, prefix=box.network) as model:
             driver.prepare(box.home, box.workspace_inside, model.port, scenario)

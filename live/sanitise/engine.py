@@ -74,6 +74,9 @@ class Sanitiser:
 
     def value(self, value: Any, path: tuple[str, ...] = (), place: Place = ("", -1)) -> Any:
         """Return a value with every string, id, time and measured number rewritten."""
+        for late in self._rules.late:
+            if named(path, (late.key,)):
+                return late.early
         if named(path, self._rules.emptied):
             value = type(value)() if isinstance(value, (dict, list)) else value
         match value:

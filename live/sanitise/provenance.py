@@ -49,8 +49,14 @@ class Provenance:
     def __init__(self, script: Iterable[str], markers: Iterable[Marker]) -> None:
         self._whole = frozenset(script)
         self.admit(())
-        wordings = {piece for marker in markers for piece in _spellings(marker.text)}
-        self._markers = _alternatives(wordings)
+        self._markers = re.compile(
+            "|".join(
+                _bounded(piece) + (r"(?: ?-?\d+)?" if marker.number else "")
+                for marker in sorted(markers, key=lambda marker: -len(marker.text))
+                for piece in sorted(_spellings(marker.text))
+            )
+            or r"(?!)"
+        )
 
     def admit(self, words: Iterable[str]) -> None:
         """Let further words in: ids that were renamed."""

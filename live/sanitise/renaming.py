@@ -59,25 +59,39 @@ def is_renamed_uuid(value: str) -> bool:
 
 def renamed_id(number: int, value: str, prefix: str) -> str:
     """Return the n-th id in place of ``value``: as long, of the same characters."""
-    head = prefix if prefix else value[: max(value.rfind("_"), value.rfind("-")) + 1]
-    body = value[len(head) :]
-    if re.fullmatch(r"\d+", body):
-        alphabet = "0123456789"
-    elif re.fullmatch(r"[0-9a-f]+", body):
-        alphabet = "0123456789abcdef"
-    else:
-        alphabet = "0123456789abcdefghijklmnopqrstuvwxyz"
-    digest = int(hashlib.sha256(f"id {number} {len(body)}".encode()).hexdigest(), 16)
-    width = min(4, len(body))
-    filler = "".join(
-        alphabet[(digest >> (5 * index)) % len(alphabet)] for index in range(len(body) - width)
-    )
-    return head + _number(number, width, alphabet) + filler
+    body = value[len(_head(value, prefix)) :]
+    alphabet = _HEXADECIMAL if re.fullmatch(r"[0-9a-f]+", body) else _WORD
+    return _numbered(number, value, prefix, alphabet)
 
 
 def is_renamed_id(value: str, prefix: str) -> bool:
     """Return whether an id is one of ours, whatever its number."""
-    return any(renamed_id(number, value, prefix) == value for number in range(1, 4096))
+    return any(
+        _numbered(number, value, prefix, alphabet) == value
+        for alphabet in (_HEXADECIMAL, _WORD)
+        for number in range(1, _IDS)
+    )
+
+
+_HEXADECIMAL = "0123456789abcdef"
+_WORD = "0123456789abcdefghijklmnopqrstuvwxyz"
+_IDS = 2048
+
+
+def _head(value: str, prefix: str) -> str:
+    return prefix or value[: max(value.rfind("_"), value.rfind("-")) + 1]
+
+
+def _numbered(number: int, value: str, prefix: str, alphabet: str) -> str:
+    head = _head(value, prefix)
+    length = len(value) - len(head)
+    digest = int(hashlib.sha256(f"id {number} {length}".encode()).hexdigest(), 16)
+    width = min(4, length)
+    filler: list[str] = []
+    for _ in range(length - width):
+        digest, digit = divmod(digest, len(alphabet))
+        filler.append(alphabet[digit])
+    return head + _number(number, width, alphabet) + "".join(filler)
 
 
 def drawn_name(number: int) -> str:

@@ -11,8 +11,10 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import msgspec
+from semver import Version
 
 
 class IdRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,6 +42,18 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     becomes: str
 
 
+class Late(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A value that a CLI corrects in memory after its record may have been written.
+
+    Whether the correction got into the file is chance, so the ``early`` value (null where the
+    table gives none) is always put there. Releases from ``until`` on write it once, late.
+    """
+
+    key: str
+    until: str
+    early: Any = None
+
+
 class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One agent's table.
 
@@ -52,7 +66,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ``apart``: a file holding one of these strings has a clock of its own, because it was
     written beside the conversation in no fixed order. ``floating``: see :class:`Floating`.
     ``worded``: see :class:`Wording`. ``drawn``: names that the CLI draws by lot, replaced by
-    fixed ones wherever they stand.
+    fixed ones wherever they stand. ``late``: see :class:`Late`.
     """
 
     revision: int
@@ -67,20 +81,30 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     drawn: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     floating: tuple[Floating, ...] = ()
+    late: tuple[Late, ...] = ()
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A short wording of the CLI's that a reader needs, and the module that parses it."""
+    """A short wording of the CLI's that a reader needs, and the module that parses it.
+
+    With ``number``, the number behind it is part of what it says.
+    """
 
     text: str
     parsed_by: str
+    number: bool = False
 
 
 @cache
-def rules(agent: str) -> Rules:
-    """Return an agent's table."""
+def rules(agent: str, version: str | None = None) -> Rules:
+    """Return an agent's table, for one release or for all."""
     text = (files(f"live.agents.{agent}") / "sanitise.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), Rules)
+    table = msgspec.convert(tomllib.loads(text), Rules)
+    if version is None:
+        return table
+    release = Version.parse(version)
+    late = tuple(one for one in table.late if release < Version.parse(one.until))
+    return msgspec.structs.replace(table, late=late)
 
 
 @cache

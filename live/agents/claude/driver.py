@@ -17,6 +17,8 @@ from live.sandbox import MCP_COMMAND
 WARM_UP = "Warmup"
 """What 2.0.77 asks each of its three agents while it starts."""
 
+_WARM_UPS = 3
+
 _EXAMPLE_FILES = "Files modified by user:"
 """Begins what 2.0.77 asks about a repository's history, to suggest file names."""
 
@@ -105,9 +107,15 @@ class ClaudeDriver(Driver):
         ]
 
     def session_files(self, home: Path) -> Sequence[Path]:
-        """Return transcripts, subagents' transcripts and their side files."""
+        """Return transcripts, subagents' transcripts and their side files.
+
+        Left out is what 2.0.77 leaves while it resumes: the empty file of a session of its
+        own, and its warm-ups, which name that session or the resumed one by chance.
+        """
         root = home / ".claude"
-        found = [path for path in (root / "projects").rglob("*") if path.suffix == ".jsonl"]
+        found = [path for path in (root / "projects").rglob("*.jsonl") if path.stat().st_size]
+        warm_ups = sorted((path for path in found if _is_warm_up(path)), key=_began)
+        found = [path for path in found if path not in warm_ups[_WARM_UPS:]]
         found += (root / "projects").rglob("*.meta.json")
         found += (root / "tasks").rglob("*.json")
         return sorted(found)
@@ -117,7 +125,7 @@ class ClaudeDriver(Driver):
         mains = [
             path
             for path in (home / ".claude" / "projects").glob("*/*.jsonl")
-            if not path.name.startswith("agent-")
+            if not path.name.startswith("agent-") and path.stat().st_size
         ]
         return max(mains, key=lambda path: path.stat().st_mtime_ns).stem
 
@@ -131,6 +139,15 @@ class ClaudeDriver(Driver):
         errors = [line for line in lines if "[ERROR]" in line]
         said = errors or [line for line in lines if line.strip()]
         return said[-1] if said else None
+
+
+def _is_warm_up(path: Path) -> bool:
+    return path.name.startswith("agent-") and f'"content":"{WARM_UP}"' in path.read_text("utf-8")
+
+
+def _began(path: Path) -> str:
+    with path.open(encoding="utf-8") as lines:
+        return json.loads(lines.readline())["timestamp"]
 
 
 def _write(path: Path, value: Any) -> None:

@@ -35,6 +35,10 @@ _AGENT_SINCE = Version.parse("2.1.63")
 _TASKS_SINCE = Version.parse("2.1.142")
 """The release that keeps its checklist with ``TaskCreate`` and ``TaskUpdate``."""
 
+_STREAMS_MERGED_SINCE = Version.parse("2.1.112")
+"""The release that shows a failing command's two streams as they came; 2.0.77 shows standard
+error first and an empty line between."""
+
 _NO_EXIT_CODE = "a command that succeeds is recorded without its exit code"
 
 
@@ -58,7 +62,7 @@ def translate(call: Call, workspace: str, version: str) -> list[Translation]:
     release = Version.parse(version)
     match call:
         case Command():
-            return [_command(call)]
+            return [_command(call, version)]
         case Read():
             return [_read(call, workspace)]
         case Create():
@@ -66,9 +70,9 @@ def translate(call: Call, workspace: str, version: str) -> list[Translation]:
         case Update():
             return [_update(call, workspace)]
         case Delete():
-            return [_command(Command(id=call.id, run=f"rm {call.path}"))]
+            return [_command(Command(id=call.id, run=f"rm {call.path}"), version)]
         case Rename():
-            return [_command(Command(id=call.id, run=f"mv {call.path} {call.to}"))]
+            return [_command(Command(id=call.id, run=f"mv {call.path} {call.to}"), version)]
         case UnknownTool():
             return [_unknown(call)]
         case Mcp():
@@ -83,9 +87,11 @@ def _use(call_id: str, name: str, arguments: dict[str, Any]) -> WireCall:
     return WireCall(id=f"toolu_{call_id}", name=name, arguments=arguments)
 
 
-def _command(call: Command) -> Translation:
+def _command(call: Command, version: str) -> Translation:
     arguments = {"command": call.run, "description": f"Scripted step {call.id}"}
     shown = call.stdout + call.stderr
+    if call.exit_code and Version.parse(version) < _STREAMS_MERGED_SINCE:
+        shown = "\n".join(stream for stream in (call.stderr, call.stdout) if stream)
     fields: dict[str, Any] = {
         "command": call.run,
         "exit_code": call.exit_code,

@@ -33,6 +33,7 @@ from transcripts.stores.claude.rows import (
     time_of,
 )
 from transcripts.stores.claude.tools import read_call
+from transcripts.stores.claude.wordings import stated_status
 
 
 def model_messages(row: Row, context: Context) -> Iterator[AnyMessage]:
@@ -134,13 +135,14 @@ def _error(row: Row, context: Context) -> Error:
         *("apiErrorParams", "quotaLimits", "requestId"),
     )
     raw = {name: row.value[name] for name in names if name in row.value}
+    text = text_of(parts(message_of(row).get("content")))
     return Error(
         **context.fields(row, 0, "/message/content"),
         author="harness",
         in_context=False,
         status="failed",
-        text=text_of(parts(message_of(row).get("content"))),
+        text=text,
         failure=string(row.value.get("error")),
-        status_code=integer(row.value.get("apiErrorStatus")),
+        status_code=integer(row.value.get("apiErrorStatus")) or stated_status(text),
         raw=raw or None,
     )

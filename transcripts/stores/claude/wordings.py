@@ -45,6 +45,8 @@ _DENIED = re.compile(
     re.DOTALL,
 )
 
+_API_ERROR = re.compile(r"API Error: (?P<status>[1-5]\d\d)\b")
+
 _STOCK_REFUSAL = re.compile(
     r"The user doesn't want to (?:proceed with this tool use|take this action right now)\."
     r"(?: The tool use was rejected \(eg\. [^()]*\)\.)?"
@@ -124,6 +126,12 @@ def is_refusal(text: str) -> bool:
 def is_stock_refusal(text: str) -> bool:
     """Whether a refusal is only the CLI's own sentence, without a reason or a rule."""
     return _STOCK_REFUSAL.fullmatch(text.strip()) is not None
+
+
+def stated_status(text: str) -> int | None:
+    """Return the HTTP status that a failure names; older releases have no field for it."""
+    found = _API_ERROR.search(text)
+    return int(found["status"]) if found else None
 
 
 def is_interrupted_call(text: str) -> bool:

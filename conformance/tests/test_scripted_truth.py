@@ -1,0 +1,146 @@
+"""What a scenario promises, worked out by hand, and that a run which broke it is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from live.agents.claude import ClaudeDriver
+from live.composing import play, steps
+from live.model import script
+from live.model.history import Entry
+from live.model.log import Answer, Exchange
+from live.truth import Untrue, expected, truth
+
+PLACE = "/srv/project"
+
+
+def messages(name: str, version: str = "2.1.332") -> list[dict[str, Any]]:
+    driver = ClaudeDriver(version)
+    played = steps(script.load(name), driver, PLACE)
+    return [message for message, _ in expected(played, driver)]
+
+
+def brief(name: str, version: str = "2.1.332") -> list[tuple[str, str, str | None, str]]:
+    return [
+        (one["kind"], one["author"], one["thread"], one["status"])
+        for one in messages(name, version)
+    ]
+
+
+def exchange(response: str, *results: str) -> Exchange:
+    entries = tuple(Entry(role="tool", type="result", call_id="c", text=one) for one in results)
+    return Exchange(
+        seq=0,
+        kind="turn",
+        response=response,
+        method="POST",
+        path="/v1/messages",
+        history=entries,
+        answer=Answer(),
+    )
+
+
+def test_every_scenario_can_be_said_in_the_words_of_both_releases() -> None:
+    for name in script.names():
+        for version in ("2.1.332", "2.0.77"):
+            assert messages(name, version), (name, version)
+
+
+def test_a_command_is_promised_with_its_exit_code_and_what_it_prints() -> None:
+    _, said, command, answer = messages("command-ok")
+    assert (said["text"], answer["text"]) == (
+        "I'll count them.",
+        "There are 17 gates, token GATES-5520.",
+    )
+    assert command["command"] == "printf 'gates: 17\\n'"
+    assert (command["exit_code"], command["output"]) == (0, "gates: 17\n")
+    assert command["response"] == said["response"] != answer["response"]
+
+
+def test_a_command_that_fails_keeps_its_output_and_its_code() -> None:
+    failed = messages("command-fails")[2]
+    assert (failed["status"], failed["exit_code"]) == ("failed", 3)
+    assert failed["output"] == "turning the wheel\nthe wheel is stuck\n"
+
+
+def test_the_older_release_shows_standard_error_first() -> None:
+    failed = messages("command-fails", "2.0.77")[2]
+    assert failed["output"] == "the wheel is stuck\n\nturning the wheel\n"
+
+
+def test_a_subagents_thread_stands_behind_the_main_one() -> None:
+    assert brief("subagent") == [
+        ("UserMessage", "human", None, "completed"),
+        ("AgentMessage", "model", None, "completed"),
+        ("SubAgent", "model", None, "completed"),
+        ("AgentMessage", "model", None, "completed"),
+        ("UserMessage", "agent", "counter", "completed"),
+        ("AgentMessage", "model", "counter", "completed"),
+        ("CommandExecution", "model", "counter", "completed"),
+        ("AgentMessage", "model", "counter", "completed"),
+    ]
+
+
+def test_what_the_model_was_still_saying_when_the_cli_was_killed_is_unresolved() -> None:
+    *_, said, call = messages("killed-mid-edit")
+    assert said["text"] == "Bed three gets fennel, token FENNEL-3324."
+    assert (call["kind"], call["status"]) == ("FileChange", "unresolved")
+
+
+def test_a_refusal_is_an_error_and_nobodys_words() -> None:
+    assert brief("failure-auth") == [
+        ("UserMessage", "human", None, "completed"),
+        ("Error", "harness", None, "failed"),
+    ]
+
+
+def test_a_checklist_by_tasks_grows_and_is_brought_forward_call_by_call() -> None:
+    lists = [one["items"] for one in messages("todo-list") if one["kind"] == "Plan"]
+    assert [[item["status"] for item in one] for one in lists] == [
+        ["pending"],
+        ["pending", "pending"],
+        ["pending", "pending", "pending"],
+        ["completed", "pending", "pending"],
+        ["completed", "in_progress", "pending"],
+    ]
+
+
+def test_the_older_release_sets_its_checklist_at_once() -> None:
+    lists = [one["items"] for one in messages("todo-list", "2.0.77") if one["kind"] == "Plan"]
+    assert [len(one) for one in lists] == [3, 3]
+
+
+@pytest.mark.parametrize(("version", "name"), [("2.1.332", "Agent"), ("2.0.77", "Task")])
+def test_a_task_is_handed_over_by_the_releases_own_tool(version: str, name: str) -> None:
+    played = steps(script.load("subagent"), ClaudeDriver(version), PLACE)
+    assert played[0].translations[0].call.name == name
+
+
+def test_a_play_holds_every_thread_and_every_answer_once() -> None:
+    driver = ClaudeDriver("2.1.332")
+    played = steps(script.load("subagent"), driver, PLACE)
+    scripted = play(played, driver)
+    assert [thread.name for thread in scripted.threads] == [None, "counter"]
+    ids = [r.id for thread in scripted.threads for turn in thread.turns for r in turn.responses]
+    assert len(ids) == len(set(ids)) == 4
+
+
+def test_an_answer_that_was_never_asked_for_makes_a_run_untrue() -> None:
+    driver = ClaudeDriver("2.1.332")
+    scenario = script.load("command-ok")
+    played = steps(scenario, driver, PLACE)
+    with pytest.raises(Untrue, match="command-ok-1-2"):
+        truth(scenario, driver, played, [exchange("command-ok-1-1")])
+
+
+def test_a_result_that_differs_from_the_script_makes_a_run_untrue() -> None:
+    driver = ClaudeDriver("2.1.332")
+    scenario = script.load("command-ok")
+    played = steps(scenario, driver, PLACE)
+    asked = [exchange("command-ok-1-1"), exchange("command-ok-1-2", "gates: 18")]
+    with pytest.raises(Untrue, match="gates: 17"):
+        truth(scenario, driver, played, asked)
+    asked[1] = exchange("command-ok-1-2", "gates: 17")
+    assert truth(scenario, driver, played, asked)["release"] == "2.1.332"
