@@ -330,7 +330,7 @@ class Calling:
     def _search(self, message: WebSearch) -> Closing:
         action = message.arguments if self._rollout.own else None
         action = action or {"type": "search", "query": message.query}
-        own_id = message.external_id if self._rollout.own else None
+        own_id = items.wire_id("ws", message.external_id) if self._rollout.own else None
         self._rollout.event(
             {
                 "type": "web_search_end",

@@ -48,6 +48,11 @@ def parts(content: Content, text_type: str) -> list[Payload]:
     return made
 
 
+def wire_id(prefix: str, own_id: str | None) -> str | None:
+    """Return the id that an item was recorded with, if the provider would take it back."""
+    return own_id if own_id and own_id.startswith(prefix) else None
+
+
 def takes_image(part: Asset) -> bool:
     """Whether an attachment has the bytes of an image, which is all that the wire takes."""
     return part.data is not None and (part.media_type or "image/").startswith("image/")
@@ -56,7 +61,7 @@ def takes_image(part: Asset) -> bool:
 def message(role: str, content: list[Payload], own_id: str | None, **more: Any) -> Payload:
     """Return a message item."""
     item: Payload = {"type": "message", "role": role, "content": content}
-    return item | _given(id=own_id, **more)
+    return item | _given(id=wire_id("msg", own_id), **more)
 
 
 def tagged(
@@ -91,14 +96,14 @@ def letter(sender: str, heading: str, sealed: Sequence[str], own_id: str | None)
     content = [{"type": "input_text", "text": heading}]
     content += [{"type": "encrypted_content", "encrypted_content": data} for data in sealed]
     item = {"type": "agent_message", "author": sender, "recipient": "", "content": content}
-    return _given(id=own_id) | item
+    return _given(id=wire_id("amsg", own_id)) | item
 
 
 def reasoning(texts: Sequence[str], sealed: str | None, own_id: str | None) -> Payload:
     """Return a thought."""
     return {
         "type": "reasoning",
-        **_given(id=own_id),
+        **_given(id=wire_id("rs", own_id)),
         "summary": [{"type": "summary_text", "text": words} for words in texts],
         "content": None,
         "encrypted_content": sealed,
