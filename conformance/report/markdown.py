@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.report.summary import grid, kinds_of, stores_of, witnesses_of
-from conformance.verdicts import Cell
+from conformance.report.summary import kinds_of, stores_of
+from conformance.verdicts import DEFECTS, VERDICTS, Cell
 
 START, END = "<!-- fidelity:start -->", "<!-- fidelity:end -->"
 
@@ -16,32 +16,39 @@ class NoMarkers(Exception):
 
 
 def table(cells: Sequence[Cell]) -> str:
-    """Return the matrix as a Markdown table: the worst verdict of each kind in each store.
+    """Return the matrix as a Markdown table: from the best to the worst verdict of each kind.
 
-    Where witnesses differ, each is named.
+    Of what was read back and what the model was shown; whether the CLI resumed all of it is
+    said behind, and a defect in bold.
     """
-    squares = grid(cells)
     stores = stores_of(cells)
-    witnesses = witnesses_of(cells)
     lines = [
-        f"| | {' | '.join(f'into {store}' for store in stores)} |",
+        f"| | {' | '.join(_heading(store, cells) for store in stores)} |",
         f"|---|{'---|' * len(stores)}",
     ]
     for kind in kinds_of(cells):
-        row: list[str] = []
-        for store in stores:
-            found = {
-                witness: squares[kind, store, witness].verdict
-                for witness in witnesses
-                if (kind, store, witness) in squares
-            }
-            verdicts = set(found.values())
-            if len(verdicts) == 1:
-                row.append(verdicts.pop())
-            else:
-                row.append("<br>".join(f"{name}: {verdict}" for name, verdict in found.items()))
+        row = [
+            _square([cell for cell in cells if (cell.kind, cell.store) == (kind, store)])
+            for store in stores
+        ]
         lines.append(f"| {kind} | {' | '.join(row)} |")
     return "\n".join(lines)
+
+
+def _heading(store: str, cells: Sequence[Cell]) -> str:
+    witnessed = {cell.cli_version for cell in cells if cell.store == store and cell.cli_version}
+    return " ".join(["into", store, *sorted(witnessed)])
+
+
+def _square(cells: Sequence[Cell]) -> str:
+    seen = {cell.verdict for cell in cells if cell.witness != "cli"}
+    resumed = {cell.verdict for cell in cells if cell.witness == "cli"}
+    defects = [verdict for verdict in VERDICTS if verdict in (seen | resumed) & DEFECTS]
+    if defects:
+        return f"**{defects[-1]}**"
+    found = [verdict for verdict in VERDICTS if verdict in seen]
+    said = " … ".join(dict.fromkeys(found[:1] + found[-1:]))
+    return f"{said}, resumed" if resumed == {"exact"} else said
 
 
 def put(page: Path, text: str) -> None:

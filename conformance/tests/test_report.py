@@ -53,13 +53,19 @@ def test_the_terminal_names_every_failure() -> None:
     assert "\x1b" not in text
 
 
-def test_markdown_names_the_witnesses_where_they_differ() -> None:
-    cells = [*CELLS, _cell(store="codex", witness="model", verdict="translated")]
+def test_markdown_names_best_and_worst_what_was_resumed_and_every_defect() -> None:
+    cells = [
+        *CELLS,
+        _cell(witness="cli", cli_version="2.1.332"),
+        _cell(kind="Plan", verdict="narrated"),
+        _cell(kind="Plan", witness="cli", verdict="stale"),
+    ]
     assert markdown.table(cells) == (
-        "| | into claude | into codex |\n"
+        "| | into claude 2.1.332 | into codex |\n"
         "|---|---|---|\n"
-        "| UserMessage |  | lost |\n"
-        "| ToolCall | translated | file: narrated<br>model: translated |"
+        "| UserMessage |  | **lost** |\n"
+        "| ToolCall | exact … translated, resumed | narrated |\n"
+        "| Plan | **stale** |  |"
     )
 
 
