@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from live.agents import drivers
 from live.lint import alive, provenance
-from live.sanitise import Document
+from live.sanitise import Document, markers
+from live.sanitise.rules import Marker
 from live.unrecorded import Kept, unrecorded
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
@@ -114,3 +118,20 @@ def test_a_claim_that_a_field_is_not_recorded_is_refuted_by_a_key_of_its_name() 
     telling = Document(path="b.jsonl", form="lines", records=({"exitCode": 0},))
     with pytest.raises(ValueError, match="exitCode"):
         unrecorded([(message(command="ls", exit_code=0), known)], [DOCUMENT, telling])
+
+
+# ------------------------------------------------------------------ markers
+
+
+@pytest.mark.parametrize("agent", drivers())
+def test_every_marker_names_a_module_that_there_is(agent: str) -> None:
+    assert [one for one in markers(agent) if find_spec(one.parsed_by) is None] == []
+
+
+@pytest.mark.parametrize("marker", markers("claude"), ids=lambda marker: marker.text)
+def test_the_named_module_knows_the_marker(marker: Marker) -> None:
+    spec = find_spec(marker.parsed_by)
+    assert spec is not None
+    assert spec.origin is not None
+    telling = max(re.findall(r"[A-Za-z_-]{3,}", marker.text), key=len)
+    assert telling in Path(spec.origin).read_text(encoding="utf-8")

@@ -271,7 +271,9 @@ class Sanitiser:
         if value not in self._uuids:
             if renaming.is_renamed_uuid(value):
                 return value
-            self._uuids[value] = renaming.renamed_uuid(len(self._uuids) + 1, value[14], value[19])
+            self._uuids[value] = renaming.renamed_uuid(
+                len(self._uuids) + 1, value[14], renaming.variant(value)
+            )
         return self._uuids[value]
 
     def _number(self, value: float, path: tuple[str, ...], place: Place) -> float:
