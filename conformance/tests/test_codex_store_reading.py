@@ -833,6 +833,13 @@ def test_the_session_is_what_its_records_say_and_not_its_name(tmp_path: Path):
     assert transcript.source_path == path.relative_to(tmp_path / ".codex").as_posix()
 
 
+def test_a_session_is_found_by_its_name_or_else_by_its_first_record(tmp_path: Path):
+    path = place(tmp_path, meta(id=CHILD), user(1, "go"))
+    assert CodexStore(tmp_path).find(SESSION) == path
+    assert CodexStore(tmp_path).find(CHILD) == path
+    assert CodexStore(tmp_path).find("nobody") is None
+
+
 def test_a_flat_file_of_the_oldest_releases_is_read(tmp_path: Path):
     content = [{"type": "input_text", "text": "hello"}]
     path = place(

@@ -34,8 +34,8 @@ class CodexStore(Store):
         return listing.sessions(self.root, cwd)
 
     def find(self, session_id: str) -> Path | None:
-        """Return the rollout of a session, or None."""
-        return layout.find(self.root, session_id)
+        """Return the rollout of a session, by its name or else by its first record; or None."""
+        return layout.find(self.root, session_id) or listing.find(self.root, session_id)
 
     @classmethod
     def recognises(cls, path: Path) -> bool:

@@ -46,6 +46,19 @@ def sessions(root: Path, cwd: str | None) -> Listing:
     return Listing(found, seen, failed)
 
 
+def find(root: Path, session_id: str) -> Path | None:
+    """Return the file whose first record says that it is the session; None if none does."""
+    for path in sorted(layout.rollouts(root)):
+        with path.open("rb") as file:
+            try:
+                value = mapping(jsonlines.parse(file.readline().strip()))
+            except ValueError:
+                continue
+        if text(mapping(value.get("payload") or value).get("id")) == session_id:
+            return path
+    return None
+
+
 def _info(path: Path, root: Path) -> SessionInfo:
     state, prompt = _head(path, root)
     meta = state.meta
