@@ -500,10 +500,6 @@ def test_a_failed_edit_keeps_its_error(tmp_path: Path) -> None:
             PermissionRequest(**common(1, author="harness"), tool="Bash", decision="denied"),
             "denied",
         ),
-        (
-            CompactBoundary(**common(1, author="harness"), summary=said("they ground")),
-            "they ground",
-        ),
     ],
 )
 def test_what_has_no_record_here_is_said_and_marked(
@@ -512,6 +508,34 @@ def test_what_has_no_record_here_is_said_and_marked(
     written = write(foreign(message), tmp_path)
     assert loss_ids(written) == ["narrated"]
     assert words in answers(written)[0]
+
+
+def test_a_summary_that_opens_the_conversation_is_a_compaction(tmp_path: Path) -> None:
+    gone = Superseded(id="m2", why="compaction")
+    boundary = CompactBoundary(
+        **common(2, author="harness"), trigger="auto", pre_tokens=9, summary=said("they ground")
+    )
+    old = UserMessage(**common(1, author="human", superseded_by=gone), content=said("old"))
+    last = UserMessage(**common(3, author="human"), content=said("next"))
+    written = write(foreign(old, boundary, last), tmp_path)
+    assert loss_ids(written) == ["superseded-dropped"]
+    found, prompt = back(tmp_path).messages
+    assert (found.kind, prompt.kind) == ("CompactBoundary", "UserMessage")
+    assert (found.trigger, found.pre_tokens, texts(found.summary)) == ("auto", 9, "they ground")
+
+
+@pytest.mark.parametrize("summary", [said("they ground"), None])
+def test_a_summary_that_would_hide_more_is_said_in_the_user_s_place(
+    summary: tuple[Text, ...] | None, tmp_path: Path
+) -> None:
+    boundary = CompactBoundary(**common(3, author="harness"), summary=summary)
+    messages = (*exchange().messages, boundary) if summary else (boundary,)
+    written = write(foreign(*messages), tmp_path)
+    assert loss_ids(written) == ["narrated"]
+    last = back(tmp_path).messages[-1]
+    assert (last.kind, last.author) == ("UserMessage", "harness")
+    assert "compacted" in texts(last.content)
+    assert texts(summary) in texts(last.content)
 
 
 def test_a_foreign_signature_stays_behind(tmp_path: Path) -> None:

@@ -211,6 +211,8 @@ class _Writing:
                 if said.strip():
                     self._say(message, said, message.content)
                 self._composer.call(message, requests)
+            case CompactBoundary():
+                self._summary(message)
             case _:
                 self._narrate(message)
 
@@ -241,6 +243,22 @@ class _Writing:
             self._composer.say(message, words)
         else:
             self._ledger.lose("empty-dropped", message)
+
+    def _summary(self, message: CompactBoundary) -> None:
+        """Write what another CLI compacted as a compaction, if that hides nothing else.
+
+        Else it is said in the user's place, where the CLI itself puts a summary: a provider
+        may refuse a conversation that an answer opens.
+        """
+        words = content_text(message.summary)
+        if len(self._log) == 1 and words.strip():
+            self._ledger.lose_parts(message.summary or (), message)
+            self._compaction(message)
+            return
+        self._ledger.lose("narrated", message)
+        self._composer.close(message.agent)
+        data = {"content": prose(message) or "", "source": "compaction"}
+        self._log.emit("user.message", data, message)
 
     def _narrate(self, message: Message) -> None:
         words = prose(message)
@@ -332,7 +350,10 @@ class _Writing:
         data: dict[str, Any] = {"success": True, "summaryContent": content_text(message.summary)}
         if message.preserved:
             data["compactionAttemptId"] = self._log.uuid("compaction", message.id)
-        if trigger := detail(message.provenance):
+        trigger = detail(message.provenance) if self._native else ""
+        if not trigger and message.trigger is not None:
+            trigger = "manual" if message.trigger == "manual" else "threshold"
+        if trigger:
             data["trigger"] = trigger
         if message.pre_tokens is not None:
             data["preCompactionTokens"] = message.pre_tokens
