@@ -18,6 +18,7 @@ from live.agents.base import Driver
 from live.composing import Step
 from live.model.play import Play
 from live.model.script import Scenario
+from live.model.wires.base import ENCRYPTED, SIGNATURE
 from live.sanitise.renaming import BEGIN, DAY, STAMP, UUID
 from live.sanitise.rules import Marker
 
@@ -122,6 +123,7 @@ def script_strings(
     found |= {
         *(driver.agent, driver.version, driver.model, workspace, slug),
         *(sandbox.HOME, sandbox.CLI, sandbox.TOOLS, sandbox.MCP_COMMAND, "/tmp", "main"),
+        *(SIGNATURE, ENCRYPTED),
     }
     for response in (r for thread in play.threads for turn in thread.turns for r in turn.responses):
         found |= {f"{prefix}{response.id}" for prefix in ("msg_", "req_", "resp_", "chatcmpl-")}
