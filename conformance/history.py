@@ -146,14 +146,18 @@ def judge_history(
     judged: dict[str, list[Judgement]] = {}
     places: list[tuple[str, Place]] = []
     after = Place(0)
-    for atom in atoms(sent):
+    inside = [atom for atom in atoms(sent) if not _is_outside(atom.message)]
+    # What no request of the source's held (a command inside a script in code mode) may be
+    # shown by the target; it must not be taken for a call that stands for something else.
+    outside = [atom for atom in atoms(sent) if _is_outside(atom.message)]
+    for atom in (*inside, *outside):
         message = atom.message
-        mine = declared.get(message.id, set())
-        found = _find(atom, history, after)
-        judgement = _judgement(atom, found, mine)
+        ordered = not _is_outside(message)
+        found = _find(atom, history, after if ordered else Place(0))
+        judgement = _judgement(atom, found, declared.get(message.id, set()))
         if judgement is not None:
             judged.setdefault(message.id, []).append(judgement)
-        if found is not None and not isinstance(message, Error):
+        if found is not None and ordered:
             places.append((message.id, found.place))
             after = max(after, found.place)
     for identifier, why in (*_misplaced(places), *_repeated(sent, history)):
@@ -300,8 +304,7 @@ def _judgement(atom: Atom, found: Found | None, declared: set[LossId]) -> Judgem
             "thread-flattened",
             "reasoning-opaque-dropped",
         }
-        outside = not message.in_context or message.superseded_by or message.agent
-        if outside and "narrated" not in declared:
+        if _is_outside(message) and "narrated" not in declared:
             return None
         if message.author in ("harness", "hook") and "narrated" not in declared:
             return None
@@ -314,6 +317,16 @@ def _judgement(atom: Atom, found: Found | None, declared: set[LossId]) -> Judgem
     if found.verdict == "narrated" or not losses:
         return Judgement(verdict=found.verdict, losses=losses)
     return Judgement(verdict="degraded", losses=losses)
+
+
+def _is_outside(message: AnyMessage) -> bool:
+    """Whether the next request need not hold a message, or need not hold it in its place.
+
+    What a harness tells its model in the user's place it tells anew in every process.
+    """
+    told = isinstance(message, UserMessage) and message.author in ("harness", "hook")
+    gone = not message.in_context or message.superseded_by is not None
+    return gone or told or message.agent is not None or isinstance(message, Error)
 
 
 def _excused(why: str, declared: set[LossId]) -> bool:
