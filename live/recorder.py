@@ -14,6 +14,7 @@ import hashlib
 import json
 import platform
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -221,6 +222,8 @@ def main() -> None:
     parser.add_argument("--verify", action="store_true", help="record twice and compare bytes")
     parser.add_argument("--out", type=Path, default=CORPUS)
     options = parser.parse_intermixed_args()
+    # Ended from outside, it still has a model and a CLI to end and directories to remove.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     agent, _, version = options.release.partition("@")
     failed = False
     for name in options.scenarios or script.names():
