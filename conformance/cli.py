@@ -25,6 +25,7 @@ from conformance.report import markdown
 from conformance.report.page import page
 from conformance.report.terminal import show
 from conformance.verdicts import Cell, load_floor
+from live.releases import ReleaseError
 from transcripts.errors import TranscriptError
 from transcripts.serialise import to_json
 
@@ -255,7 +256,7 @@ def main() -> NoReturn:
     except (CorpusError, TranscriptError, markdown.NoMarkers) as error:
         click.echo(f"conformance: {error}", err=True)
         sys.exit(UNREADABLE)
-    except CouldNotRun as error:
+    except (CouldNotRun, ReleaseError) as error:
         click.echo(f"conformance: {error}", err=True)
         sys.exit(COULD_NOT_RUN)
     sys.exit(0)

@@ -10,6 +10,7 @@ from conformance.matrix import Tick
 from live.agents.base import CannotDo, drivers
 from live.model import script
 from live.recorder import record
+from live.releases import ReleaseError
 
 
 class Outcome(NamedTuple):
@@ -54,6 +55,8 @@ def _one(
         path = record(agent, version, name, dialect, out=out, verify=verify)
     except CannotDo as error:
         return Outcome(name, f"cannot be done by this release: {error}")
+    except ReleaseError:
+        raise
     except Exception as error:  # the next scenario has nothing to do with this one's fault
         return Outcome(name, f"{type(error).__name__}: {error}", failed=True)
     return Outcome(name, str(path))

@@ -137,3 +137,23 @@ def test_a_corpus_with_a_fault_fails_the_lint(corpus: Path, tmp_path: Path) -> N
     ran = _run("corpus", "lint", *where)
     assert ran.returncode == 1
     assert f"{CASE}: model.jsonl: missing" in ran.stdout
+
+
+def test_a_release_that_cannot_be_had_is_exit_3(tmp_path: Path) -> None:
+    pytest.importorskip("starlette")
+    where = str(tmp_path)
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from conformance.cli import main; main()",
+            *("record", "claude@not-a-release", "plain-exchange", "--out", where),
+        ],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TRANSCRIPT_CONFORMANCE_CACHE": where},
+        check=False,
+    )
+    assert ran.returncode == 3
+    assert ran.stderr.startswith("conformance: ")
+    assert ran.stderr.count("\n") == 1
