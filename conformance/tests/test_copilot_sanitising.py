@@ -114,6 +114,35 @@ def test_an_agent_keeps_one_new_id_as_value_as_key_and_inside_words() -> None:
     same_shape([raw], [clean], rules(AGENT))
 
 
+def chained(*kinds: str) -> Document:
+    """Events in the order of their times, each pointing at the one before."""
+    records: list[Any] = []
+    for number, kind in enumerate(kinds):
+        one = event(kind, f"{20 + number}.000")
+        records.append({**one, "parentId": records[-1]["id"] if records else None})
+    return lines(*records)
+
+
+def test_events_that_race_are_put_in_one_order_and_still_form_one_chain() -> None:
+    head, tail = ("subagent.started",), ("user.message", "assistant.turn_start")
+    ahead = chained(*head, "session.model_change", "subagent.configured", *tail)
+    behind = chained(*head, "subagent.configured", "session.model_change", *tail)
+    (one,), (other,) = sanitiser().documents([ahead]), sanitiser().documents([behind])
+    assert [record["type"] for record in other.records[1:3]] == [
+        "session.model_change",
+        "subagent.configured",
+    ]
+    for document in (one, other):
+        ids = [record["id"] for record in document.records]
+        assert [record["parentId"] for record in document.records] == [None, *ids[:-1]]
+
+
+def test_a_model_change_elsewhere_stays_where_it_is() -> None:
+    raw = chained("subagent.configured", "user.message", "session.model_change")
+    (clean,) = sanitiser().documents([raw])
+    assert [one["type"] for one in clean.records] == [one["type"] for one in raw.records]
+
+
 def test_a_result_keeps_the_trailer_that_tells_the_exit_code() -> None:
     content = "the wheel is stuck\n<shellId: wheel completed with exit code 3>"
     done = event("tool.execution_complete", "25.000", result={"content": content})

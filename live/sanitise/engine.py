@@ -17,6 +17,7 @@ import msgspec
 from live.sanitise import renaming
 from live.sanitise.derived import with_offsets
 from live.sanitise.documents import Document, dumps
+from live.sanitise.ordering import in_order
 from live.sanitise.provenance import TOKEN, Provenance, placeholder
 from live.sanitise.rules import Rules, named
 
@@ -66,7 +67,7 @@ class Sanitiser:
 
     def documents(self, documents: Sequence[Document]) -> list[Document]:
         """Return all files of a run, sanitised, in an order that no chance decides."""
-        ordered = sorted(documents, key=_masked)
+        ordered = sorted((in_order(one, self._rules) for one in documents), key=_masked)
         for document in ordered:
             self._learn(document)
         self._settle()

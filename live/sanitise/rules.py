@@ -35,6 +35,19 @@ class Floating(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     why: str
 
 
+class Neighbours(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Two kinds of record, each pointing at the record before, that come in either order.
+
+    ``id`` and ``parent`` are the keys of a record's id and of its pointer.
+    """
+
+    first: str
+    second: str
+    id: str
+    parent: str
+    why: str
+
+
 class Wording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a CLI measured and put into words: a pattern, and how it is written instead."""
 
@@ -65,8 +78,9 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ``offsets``: numbers that say at which byte of the file their own line begins.
     ``apart``: a file holding one of these strings has a clock of its own, because it was
     written beside the conversation in no fixed order. ``floating``: see :class:`Floating`.
-    ``worded``: see :class:`Wording`. ``drawn``: names that the CLI draws by lot, replaced by
-    fixed ones wherever they stand. ``late``: see :class:`Late`.
+    ``neighbours``: see :class:`Neighbours`. ``worded``: see :class:`Wording`. ``drawn``: names
+    that the CLI draws by lot, replaced by fixed ones wherever they stand. ``late``: see
+    :class:`Late`.
     """
 
     revision: int
@@ -82,6 +96,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     apart: tuple[str, ...] = ()
     floating: tuple[Floating, ...] = ()
     late: tuple[Late, ...] = ()
+    neighbours: tuple[Neighbours, ...] = ()
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,0 +1,45 @@
+"""Neighbours that a CLI writes down in either order, put in one.
+
+Two tasks of the CLI race and each writes a record; which comes first is chance. Where records
+point at the one before them the pointers are turned too, so that the file is again one that
+the CLI could have written: the same as on the other day.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from live.sanitise.documents import Document
+from live.sanitise.rules import Neighbours, Rules
+
+
+def in_order(document: Document, rules: Rules) -> Document:
+    """Return a file of lines with all neighbours in the order that the table says."""
+    if document.form != "lines" or not rules.neighbours:
+        return document
+    records = list(document.records)
+    for rule in rules.neighbours:
+        for index in range(len(records) - 1):
+            if _are(rule, records[index], records[index + 1]):
+                _turn(rule, records, index)
+    return msgspec.structs.replace(document, records=tuple(records))
+
+
+def _are(rule: Neighbours, early: Any, late: Any) -> bool:
+    return (
+        isinstance(early, dict)
+        and isinstance(late, dict)
+        and early.get("type") == rule.second
+        and late.get("type") == rule.first
+        and late.get(rule.parent) == early.get(rule.id)
+    )
+
+
+def _turn(rule: Neighbours, records: list[Any], index: int) -> None:
+    early, late = records[index], records[index + 1]
+    records[index] = {**late, rule.parent: early[rule.parent]}
+    records[index + 1] = {**early, rule.parent: late[rule.id]}
+    if index + 2 < len(records) and records[index + 2].get(rule.parent) == late[rule.id]:
+        records[index + 2] = {**records[index + 2], rule.parent: early[rule.id]}
