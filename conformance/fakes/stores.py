@@ -71,6 +71,10 @@ class FaithfulStore(Store):
         del recover
         return msgspec.msgpack.decode(path.read_bytes(), type=Transcript)
 
+    def resume_command(self, session_id: str) -> Sequence[str]:
+        """Return the words for a CLI that does not exist."""
+        return ("faithful", "resume", session_id)
+
     def write(
         self,
         transcript: Transcript,

@@ -124,9 +124,9 @@ class Store(ABC):
         transcript only when it comes from this same store.
         """
 
+    @abstractmethod
     def resume_command(self, session_id: str) -> Sequence[str]:
         """Return the argument vector with which the CLI resumes the session."""
-        raise NotImplementedError
 
 
 _STORES = {

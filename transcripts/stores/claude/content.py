@@ -11,7 +11,7 @@ from typing import Any
 from transcripts.losses import LossId
 from transcripts.model import Asset, Content, Opaque, Part, Structured, Text
 from transcripts.narration import json_text
-from transcripts.stores.claude.rows import mapping, string
+from transcripts.stores.claude.reading.rows import mapping, string
 
 
 def parts(content: Any) -> Content:

@@ -15,12 +15,13 @@ from pathlib import Path
 from transcripts.model import SessionInfo
 from transcripts.records import Record, jsonlines
 from transcripts.stores.base import Listing, Unlisted
-from transcripts.stores.claude import bookkeeping, layout, wordings
+from transcripts.stores.claude import layout, wordings
 from transcripts.stores.claude.content import parts
 from transcripts.stores.claude.reader import AGENT, first_field, last_field
-from transcripts.stores.claude.results import text_of
-from transcripts.stores.claude.rows import Row, message_of, row_of, time_of
-from transcripts.stores.claude.titles import first_line, summaries_beside, title_of
+from transcripts.stores.claude.reading import bookkeeping
+from transcripts.stores.claude.reading.results import text_of
+from transcripts.stores.claude.reading.rows import Row, message_of, row_of, time_of
+from transcripts.stores.claude.reading.titles import first_line, summaries_beside, title_of
 
 _HEAD = 8 << 20
 _TAIL = 256 << 10

@@ -17,13 +17,14 @@ from transcripts.model import (
     Unread,
     UserMessage,
 )
-from transcripts.stores.claude import bookkeeping, layout
-from transcripts.stores.claude.context import SYNTHETIC, Session
-from transcripts.stores.claude.gathering import Gathered, gather
-from transcripts.stores.claude.rows import Row, message_of, string, time_of
-from transcripts.stores.claude.subagents import Thread, inline_threads, own_threads, woven
-from transcripts.stores.claude.threads import read_thread
-from transcripts.stores.claude.titles import first_line, summaries_beside, title_of
+from transcripts.stores.claude import layout
+from transcripts.stores.claude.reading import bookkeeping
+from transcripts.stores.claude.reading.context import SYNTHETIC, Session
+from transcripts.stores.claude.reading.gathering import Gathered, gather
+from transcripts.stores.claude.reading.rows import Row, message_of, string, time_of
+from transcripts.stores.claude.reading.subagents import Thread, inline_threads, own_threads, woven
+from transcripts.stores.claude.reading.threads import read_thread
+from transcripts.stores.claude.reading.titles import first_line, summaries_beside, title_of
 
 AGENT = "claude"
 _ID_SCOPE = "ClaudeCodeCli"

@@ -14,7 +14,7 @@ from transcripts.model import AnyMessage, Transcript
 from transcripts.records import jsonlines
 from transcripts.stores.base import Listing, Store, WrittenSession
 from transcripts.stores.claude import layout, listing, reader, writer
-from transcripts.stores.claude.rows import Row, row_of
+from transcripts.stores.claude.reading.rows import Row, row_of
 
 _SNIFFED = 200
 

@@ -22,14 +22,14 @@ from transcripts.model import (
 )
 from transcripts.narration import split_name
 from transcripts.stores.claude.content import parts
-from transcripts.stores.claude.results import (
+from transcripts.stores.claude.reading.results import (
     Result,
     Use,
     command_outcome,
     outcome,
     text_of,
 )
-from transcripts.stores.claude.rows import integer, mapping, sequence, string
+from transcripts.stores.claude.reading.rows import integer, mapping, sequence, string
 
 SHELLS = frozenset({"Bash", "PowerShell"})
 EDITORS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})

@@ -28,11 +28,11 @@ from transcripts.records import jsonlines
 from transcripts.records.placing import place_file
 from transcripts.stores.base import WrittenSession
 from transcripts.stores.claude import layout
-from transcripts.stores.claude.chain import Chain
-from transcripts.stores.claude.composing import Composer
 from transcripts.stores.claude.reader import AGENT, session_scope, typed_words
-from transcripts.stores.claude.responses import Settings
-from transcripts.stores.claude.titles import first_line
+from transcripts.stores.claude.reading.titles import first_line
+from transcripts.stores.claude.writing.chain import Chain
+from transcripts.stores.claude.writing.composing import Composer
+from transcripts.stores.claude.writing.responses import Settings
 
 WRITES_FOR = "2.0.77 to 2.1.332"
 

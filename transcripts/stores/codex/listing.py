@@ -16,12 +16,12 @@ from transcripts.narration import content_text
 from transcripts.records import jsonlines
 from transcripts.stores.base import Listing, Unlisted
 from transcripts.stores.codex import layout
-from transcripts.stores.codex.drafts import Spoken
 from transcripts.stores.codex.foreign import mapping, moment, text
-from transcripts.stores.codex.gathering import Gathering
-from transcripts.stores.codex.messages import Thread
 from transcripts.stores.codex.reader import AGENT, lineage_of
-from transcripts.stores.codex.state import State
+from transcripts.stores.codex.reading.drafts import Spoken
+from transcripts.stores.codex.reading.gathering import Gathering
+from transcripts.stores.codex.reading.messages import Thread
+from transcripts.stores.codex.reading.state import State
 
 _TAIL = 64 * 1024
 _NEVER = datetime.min.replace(tzinfo=UTC)

@@ -10,9 +10,9 @@ from transcripts.model import AnyMessage, Damage, Lineage, SubAgent, Transcript,
 from transcripts.records import RecordFile, jsonlines
 from transcripts.stores.codex import layout
 from transcripts.stores.codex.foreign import integer, mapping, moment, text
-from transcripts.stores.codex.gathering import Gathering
-from transcripts.stores.codex.messages import Thread
-from transcripts.stores.codex.state import State
+from transcripts.stores.codex.reading.gathering import Gathering
+from transcripts.stores.codex.reading.messages import Thread
+from transcripts.stores.codex.reading.state import State
 
 AGENT = "codex"
 

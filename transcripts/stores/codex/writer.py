@@ -35,13 +35,14 @@ from transcripts.records import jsonlines
 from transcripts.records.placing import place_file
 from transcripts.serialise import to_builtins
 from transcripts.stores.base import WrittenSession
-from transcripts.stores.codex import items, layout
-from transcripts.stores.codex.calling import Calling, Closing
-from transcripts.stores.codex.drafts import is_recorded
-from transcripts.stores.codex.items import Payload
+from transcripts.stores.codex import layout
 from transcripts.stores.codex.reader import AGENT
-from transcripts.stores.codex.rollout import Rollout, stamp
-from transcripts.stores.codex.wording import say
+from transcripts.stores.codex.reading.drafts import is_recorded
+from transcripts.stores.codex.writing import items
+from transcripts.stores.codex.writing.calling import Calling, Closing
+from transcripts.stores.codex.writing.items import Payload
+from transcripts.stores.codex.writing.rollout import Rollout, stamp
+from transcripts.stores.codex.writing.wording import say
 
 RELEASE = "0.171.0"
 """The newest release that the written form was measured with."""

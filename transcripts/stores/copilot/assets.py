@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from transcripts.model import Asset
-from transcripts.stores.copilot.events import integer, string
+from transcripts.stores.copilot.reading.events import integer, string
 
 _PREFIX = "sha256:"
 

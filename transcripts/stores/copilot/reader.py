@@ -21,15 +21,15 @@ from msgspec.structs import replace
 from transcripts.errors import NoMessages, NotATranscript
 from transcripts.model import AnyMessage, CompactBoundary, Damage, Lineage, Transcript, Unread
 from transcripts.records import jsonlines
-from transcripts.stores.copilot import harness
-from transcripts.stores.copilot.answers import answer, prompt
 from transcripts.stores.copilot.assets import Assets
-from transcripts.stores.copilot.calls import OpenCall, requested
-from transcripts.stores.copilot.events import KNOWN, Event, event_of, mapping, string
-from transcripts.stores.copilot.frame import Frame
-from transcripts.stores.copilot.index import Index
 from transcripts.stores.copilot.layout import Place, place, side_stores, workspace
-from transcripts.stores.copilot.placing import Placing
+from transcripts.stores.copilot.reading import harness
+from transcripts.stores.copilot.reading.answers import answer, prompt
+from transcripts.stores.copilot.reading.calls import OpenCall, requested
+from transcripts.stores.copilot.reading.context import Placing
+from transcripts.stores.copilot.reading.events import KNOWN, Event, event_of, mapping, string
+from transcripts.stores.copilot.reading.frame import Frame
+from transcripts.stores.copilot.reading.index import Index
 
 
 def read(path: Path, *, recover: bool = False) -> Transcript:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from transcripts.model import Content, Opaque, Part, Structured, Text
-from transcripts.stores.copilot.events import mapping, mappings, string
+from transcripts.stores.copilot.reading.events import mapping, mappings, string
 
 
 def thoughts(data: Mapping[str, Any]) -> Content:

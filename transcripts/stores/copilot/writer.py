@@ -43,12 +43,12 @@ from transcripts.model import (
 from transcripts.narration import content_text, prose, scrub_value
 from transcripts.records.placing import place_directory
 from transcripts.stores.base import WrittenSession
-from transcripts.stores.copilot.composing import Composer
-from transcripts.stores.copilot.eventlog import UUID, EventLog, stamp
 from transcripts.stores.copilot.layout import EVENTS, SESSIONS, WORKSPACE
-from transcripts.stores.copilot.ledger import Ledger
-from transcripts.stores.copilot.placing import detail
-from transcripts.stores.copilot.requests import Requests
+from transcripts.stores.copilot.reading.context import detail
+from transcripts.stores.copilot.writing.composing import Composer
+from transcripts.stores.copilot.writing.eventlog import UUID, EventLog, stamp
+from transcripts.stores.copilot.writing.ledger import Ledger
+from transcripts.stores.copilot.writing.requests import Requests
 
 AGENT = "copilot"
 WRITES_FOR = "GitHub Copilot CLI 1.0.60 to 1.0.102"

@@ -14,8 +14,8 @@ from transcripts.model import Content, Status
 from transcripts.narration import content_text
 from transcripts.stores.codex import tools
 from transcripts.stores.codex.dialects.responses import content_of, mcp_content
-from transcripts.stores.codex.drafts import Evidence
 from transcripts.stores.codex.foreign import flag, integer, items, mapping, milliseconds, text
+from transcripts.stores.codex.reading.drafts import Evidence
 
 _STATUSES: dict[str, Status] = {
     "completed": "completed",

@@ -1,0 +1,1 @@
+"""Rows of a Claude Code session into messages: the parts of the reader."""

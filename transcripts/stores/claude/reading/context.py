@@ -1,0 +1,120 @@
+"""What the reader of a thread carries from row to row: ids, turns, counts and what was wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import msgspec
+
+from transcripts.ids import derive
+from transcripts.model import Damage, Inherited, Location
+from transcripts.stores.claude.reading import bookkeeping
+from transcripts.stores.claude.reading.lookahead import Lookahead
+from transcripts.stores.claude.reading.rows import Row, message_of, response_of, string, time_of
+from transcripts.stores.claude.tools import Checklist
+
+SYNTHETIC = "<synthetic>"
+PROVIDER = "anthropic"
+
+
+class Session(msgspec.Struct, kw_only=True):
+    """What the threads of one session share while they are read.
+
+    ``inherited`` maps the uuids of copied rows to the session that they are from; ``stamping``
+    are the releases whose rows say where a prompt came from.
+    """
+
+    scope: str
+    inherited: dict[str, str]
+    stamping: frozenset[str]
+    used_ids: set[str] = msgspec.field(default_factory=set)
+    checklist: Checklist = msgspec.field(default_factory=dict)
+    damage: list[Damage] = msgspec.field(default_factory=list)
+    unread: Counter[tuple[str, bool]] = msgspec.field(default_factory=Counter)
+
+    def id_of(self, row: Row, index: int = 0) -> str:
+        """Return the id of a row's message: derived from the record's own id."""
+        own = row.uuid or f"line {row.record.line}"
+        return derive(self.scope, own, index) if index else derive(self.scope, own)
+
+
+class Context:
+    """One thread being read: the main one (``agent`` is None) or a subagent's."""
+
+    def __init__(self, session: Session, ahead: Lookahead, agent: str | None) -> None:
+        self.session = session
+        self.ahead = ahead
+        self.agent = agent
+        self.turn: str | None = None
+        self._counted: set[str] = set()
+
+    def fields(
+        self, row: Row, index: int, pointer: str | None, identity: str | None = None
+    ) -> dict[str, Any]:
+        """Return the fields that every message has; ``identity`` is a call's own id."""
+        at = time_of(row)
+        inherited = self.session.inherited.get(row.uuid or "")
+        return {
+            "id": self._new_id(row, index, identity),
+            "external_id": identity or row.uuid,
+            "at": at,
+            "at_source": "record" if at else None,
+            "turn": self.turn,
+            "agent": self.agent,
+            "inherited_from": Inherited(session=inherited, id=row.uuid) if inherited else None,
+            "sources": (place(row, pointer),),
+        }
+
+    def model_fields(self, row: Row, index: int, identity: str | None = None) -> dict[str, Any]:
+        """Return the fields of a message of the model: its response, and its cost once."""
+        message = message_of(row)
+        model = string(message.get("model"))
+        synthetic = model == SYNTHETIC
+        response = response_of(row)
+        usage = None
+        if not synthetic and response not in self._counted:
+            usage = self.ahead.usage.get(response)
+            self._counted.add(response)
+        pointer = "/message/content"
+        if not isinstance(message.get("content"), str):
+            pointer += f"/{index}"
+        return self.fields(row, index, pointer, identity) | {
+            "author": "harness" if synthetic else "model",
+            "provenance": "synthetic" if synthetic else None,
+            "model": None if synthetic else model,
+            "response": response,
+            "usage": usage,
+        }
+
+    def _new_id(self, row: Row, index: int, identity: str | None) -> str:
+        used = self.session.used_ids
+        found = derive(self.session.scope, identity) if identity else None
+        if found is None or found in used:
+            found = self.session.id_of(row, index)
+        if found in used:
+            found = derive(self.session.scope, found, len(used))
+        used.add(found)
+        return found
+
+    def damage(self, kind: str, row: Row, why: str) -> None:
+        """Report what is wrong about a row."""
+        record = row.record
+        self.session.damage.append(
+            Damage(kind=kind, source=record.path, line=record.line, offset=record.offset, why=why)
+        )
+
+    def skip(self, row: Row) -> None:
+        """Count a row that becomes no message."""
+        if row.type is None:
+            self.damage("malformed_record", row, "a record without a type")
+        self.count(bookkeeping.record_name(row), known=bookkeeping.is_known(row))
+
+    def count(self, record: str, *, known: bool) -> None:
+        """Count something that becomes no message, under a name."""
+        self.session.unread[record, known] += 1
+
+
+def place(row: Row, pointer: str | None) -> Location:
+    """Return the place of a value in a row, or of the row."""
+    return row.record.location if pointer is None else row.record.at(pointer)

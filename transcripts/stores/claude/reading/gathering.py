@@ -1,0 +1,249 @@
+"""The rows of one session: gathered from where they lie, foreign and doubled ones set apart.
+
+A file is named after one session, and mostly holds just that one. Not always: another live
+session's rows land in it (anthropics/claude-code#26964), this session's land in a neighbour's
+(#30802), a compaction appends rows that are already there (#92089). Nothing of this loses a
+row or a fact: what is set apart is reported as damage with its place.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+from uuid import UUID
+
+from transcripts.model import Damage
+from transcripts.records import jsonlines
+from transcripts.stores.claude import layout
+from transcripts.stores.claude.reading.rows import Row, row_of
+from transcripts.stores.claude.reading.shelf import Shelf
+
+
+class Gathered(NamedTuple):
+    """A session's own rows in order, with what was wrong about them.
+
+    ``inherited`` maps the uuid of a row that was copied from another session to that
+    session's id.
+    """
+
+    session_id: str
+    rows: list[Row]
+    damage: list[Damage]
+    inherited: dict[str, str]
+
+
+def gather(path: Path, root: Path, *, recover: bool, shelve: bool = False) -> Gathered:
+    """Return the rows of the session whose file is given.
+
+    With ``shelve`` their values stay on the disk.
+    """
+    damage: list[Damage] = []
+    rows = rows_of_file(path, root, damage, recover=recover, shelve=shelve)
+    session_id = _session_id(path, rows)
+    own, foreign, inherited = _partition(rows, session_id)
+    name = path.relative_to(root).as_posix()
+    damage += _foreign_damage(name, foreign)
+    for other in _neighbours(path, root, session_id, damage):
+        found = _rows_elsewhere(other, root, session_id, damage)
+        if found:
+            own = _merge(own, found)
+    own, doubled = _without_doubles(own)
+    damage += doubled
+    damage += _dangling(own, foreign)
+    return Gathered(session_id, own, damage, inherited)
+
+
+def rows_of_file(
+    path: Path, root: Path, damage: list[Damage], *, recover: bool, shelve: bool = False
+) -> list[Row]:
+    """Return the rows of one file, adding what is wrong to ``damage``."""
+    shelf = Shelf(path) if shelve else None
+    rows: list[Row] = []
+    faults = 0
+    for record in jsonlines.iterate(path, root, damage, recover=recover):
+        row = row_of(record)
+        # What was mended on reading is not on the disk as it is here.
+        if shelf is not None and len(damage) == faults:
+            row = row._replace(record=shelf.put(record))
+        faults = len(damage)
+        rows.append(row)
+    return rows
+
+
+def _session_id(path: Path, rows: list[Row]) -> str:
+    """Return the file's name if it is a session id, else the id that most rows bear."""
+    if _is_uuid(path.stem):
+        return path.stem
+    counted = Counter(row.session for row in rows if row.session and row.uuid)
+    if not counted:
+        counted = Counter(row.session for row in rows if row.session)
+    return counted.most_common(1)[0][0] if counted else path.stem
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text.lower()
+    except ValueError:
+        return False
+
+
+# ------------------------------------------------------------------ whose row it is
+
+
+def _partition(rows: list[Row], session_id: str) -> tuple[list[Row], list[Row], dict[str, str]]:
+    """Part the session's rows from foreign ones.
+
+    A row of another id that the session's own rows descend from is no foreigner: the CLI
+    resumes a file whatever ids its rows bear and goes on under the file's name.
+    """
+    if not any(row.session == session_id for row in rows):
+        return rows, [], {}
+    by_uuid = {row.uuid: index for index, row in enumerate(rows) if row.uuid}
+    last_ancestor: dict[str, int] = {}
+    seen: set[int] = set()
+    for start in rows:
+        if start.session != session_id:
+            continue
+        index = by_uuid.get(start.link or "")
+        while index is not None and index not in seen:
+            seen.add(index)
+            row = rows[index]
+            if row.session and row.session != session_id:
+                last_ancestor[row.session] = max(index, last_ancestor.get(row.session, -1))
+            index = by_uuid.get(row.link or "")
+    own: list[Row] = []
+    foreign: list[Row] = []
+    inherited: dict[str, str] = {}
+    for index, row in enumerate(rows):
+        if row.session is None or row.session == session_id:
+            own.append(row)
+        elif index <= last_ancestor.get(row.session, -1):
+            own.append(row)
+            if row.uuid:
+                inherited[row.uuid] = row.session
+        else:
+            foreign.append(row)
+    return own, foreign, inherited
+
+
+def _foreign_damage(source: str, foreign: Iterable[Row]) -> list[Damage]:
+    first: dict[str, Row] = {}
+    counts: Counter[str] = Counter()
+    for row in foreign:
+        session = row.session or ""
+        first.setdefault(session, row)
+        counts[session] += 1
+    return [
+        Damage(
+            kind="foreign_rows",
+            source=source,
+            line=row.record.line,
+            offset=row.record.offset,
+            why=f"{counts[session]} records of session {session} lie in this file",
+        )
+        for session, row in first.items()
+    ]
+
+
+# ------------------------------------------------------------------ rows in other files
+
+
+def _neighbours(path: Path, root: Path, session_id: str, damage: list[Damage]) -> list[Path]:
+    """Return the files of the same folder that name this session as the owner of a row."""
+    needles = [f'"sessionId":{blank}"{session_id}"'.encode() for blank in ("", " ")]
+    found: list[Path] = []
+    for other in sorted(path.parent.glob("*.jsonl")):
+        if other.name == path.name or layout.agent_of_file(other.name) is not None:
+            continue
+        if not other.is_file() or not other.stat().st_size:
+            continue
+        try:
+            if _holds(other, needles):
+                found.append(other)
+        except OSError as error:
+            source = other.relative_to(root).as_posix()
+            why = f"cannot be searched for rows of this session: {error.strerror or error}"
+            damage.append(Damage(kind="unreadable_neighbour", source=source, why=why))
+    return found
+
+
+def _holds(path: Path, needles: Iterable[bytes]) -> bool:
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
+        return any(view.find(needle) >= 0 for needle in needles)
+
+
+def _rows_elsewhere(other: Path, root: Path, session_id: str, damage: list[Damage]) -> list[Row]:
+    """Return this session's rows in another session's file, adding what is to be said of it."""
+    # What is broken in a neighbour is the neighbour's: only whole records count here.
+    rows = [row_of(record) for record in jsonlines.iterate(other, root, [], recover=True)]
+    owner = _session_id(other, rows)
+    if owner == session_id:
+        return []
+    _, foreign, _ = _partition(rows, owner)
+    found = [row for row in foreign if row.session == session_id]
+    if found:
+        damage.append(
+            Damage(
+                kind="rows_found_in_other_file",
+                source=found[0].record.path,
+                line=found[0].record.line,
+                offset=found[0].record.offset,
+                why=f"{len(found)} records of session {session_id} lie in this file",
+            )
+        )
+    return found
+
+
+def _merge(own: list[Row], found: list[Row]) -> list[Row]:
+    """Put rows from another file where the links say: before their first child, else last."""
+    places = {row.uuid: index for index, row in enumerate(found) if row.uuid}
+    for index, row in enumerate(own):
+        if row.parent in places:
+            last = max(places[child.parent] for child in own if child.parent in places)
+            return [*own[:index], *found[: last + 1], *own[index:], *found[last + 1 :]]
+    return [*own, *found]
+
+
+# ------------------------------------------------------------------ doubles and lost parents
+
+
+def _without_doubles(rows: list[Row]) -> tuple[list[Row], list[Damage]]:
+    """Fold rows of one uuid into the first: replayed history is not said twice."""
+    first: dict[str, Row] = {}
+    kept: list[Row] = []
+    damage: list[Damage] = []
+    for row in rows:
+        earlier = first.get(row.uuid) if row.uuid else None
+        if earlier is None:
+            if row.uuid:
+                first[row.uuid] = row
+            kept.append(row)
+            continue
+        damage.append(
+            Damage(
+                kind="duplicate_record",
+                source=row.record.path,
+                line=row.record.line,
+                offset=row.record.offset,
+                why=f"record {row.uuid} is already on line {earlier.record.line}",
+            )
+        )
+    return kept, damage
+
+
+def _dangling(rows: list[Row], foreign: list[Row]) -> list[Damage]:
+    known = {row.uuid for row in rows if row.uuid} | {row.uuid for row in foreign if row.uuid}
+    return [
+        Damage(
+            kind="dangling_parent",
+            source=row.record.path,
+            line=row.record.line,
+            offset=row.record.offset,
+            why=f"parent {row.parent} of record {row.uuid} is nowhere; bridged in file order",
+        )
+        for row in rows
+        if row.parent and row.parent not in known
+    ]

@@ -1,0 +1,113 @@
+"""What must be known of a whole thread before its first message can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from transcripts.model import Content, Damage, Usage
+from transcripts.stores.claude.content import parts
+from transcripts.stores.claude.reading.branches import Branches
+from transcripts.stores.claude.reading.notifications import Notification, notification_in
+from transcripts.stores.claude.reading.queue import undelivered
+from transcripts.stores.claude.reading.results import Result
+from transcripts.stores.claude.reading.rows import (
+    SUMMARY,
+    Row,
+    blocks_of,
+    integer,
+    mapping,
+    message_of,
+    response_of,
+    string,
+)
+
+
+class Lookahead:
+    """The results, ends, token counts, summaries, branches and lost prompts of a thread.
+
+    ``results`` and ``ends`` are by call id, ``usage`` by response, ``summaries`` by the uuid of
+    the boundary and of the summary's own row.
+    """
+
+    def __init__(self, rows: Sequence[Row], damage: list[Damage]) -> None:
+        self.results: dict[str, Result] = {}
+        self.uses: set[str] = set()
+        self.ends: dict[str, Notification] = {}
+        self.usage: dict[str, Usage] = {}
+        self.summaries: dict[str, Content] = {}
+        self.branches = Branches(rows)
+        self.undelivered = undelivered(rows)
+        self._damage = damage
+        self._boundary: str | None = None
+        for row in rows:
+            self._take(row)
+
+    def _take(self, row: Row) -> None:
+        if row.is_boundary:
+            self._boundary = row.uuid
+        elif row.type == "assistant":
+            self._take_answer(row)
+        elif row.type in ("user", "attachment"):
+            ended = notification_in(row)
+            if ended is not None:
+                self.ends[ended[0]] = ended[1]
+            if row.type == "user":
+                self._take_results(row)
+            if row.subtype == SUMMARY:
+                self._take_summary(row)
+
+    def _take_answer(self, row: Row) -> None:
+        for block in map(mapping, blocks_of(row)):
+            use = string(block.get("id"))
+            if block.get("type") == "tool_use" and use:
+                self.uses.add(use)
+        usage = _usage(message_of(row).get("usage"))
+        if usage is not None:
+            # The last record of a response has the final counts: earlier ones were written
+            # while it still streamed.
+            self.usage[response_of(row)] = usage
+
+    def _take_results(self, row: Row) -> None:
+        for position, block in enumerate(map(mapping, blocks_of(row))):
+            call = string(block.get("tool_use_id"))
+            if block.get("type") != "tool_result" or not call:
+                continue
+            if call not in self.results:
+                self.results[call] = Result(row, position)
+                continue
+            self._damage.append(
+                Damage(
+                    kind="duplicate_result",
+                    source=row.record.path,
+                    line=row.record.line,
+                    offset=row.record.offset,
+                    why=f"call {call} has a result already",
+                )
+            )
+
+    def _take_summary(self, row: Row) -> None:
+        content = parts(message_of(row).get("content"))
+        if self._boundary and self._boundary not in self.summaries and content:
+            self.summaries[self._boundary] = content
+            if row.uuid:
+                self.summaries[row.uuid] = content
+
+
+def _usage(value: Any) -> Usage | None:
+    """Return recorded token counts; None where nothing or only zeros are recorded.
+
+    No real response costs nothing: zeros are what a writer puts where it knows no counts.
+    """
+    counts = mapping(value)
+    details = mapping(counts.get("output_tokens_details"))
+    found = {
+        "input": integer(counts.get("input_tokens")),
+        "output": integer(counts.get("output_tokens")),
+        "cache_read": integer(counts.get("cache_read_input_tokens")),
+        "cache_write": integer(counts.get("cache_creation_input_tokens")),
+        "reasoning": integer(details.get("thinking_tokens")),
+    }
+    if not any(found.values()):
+        return None
+    return Usage(scope="response", accounting="delta", **found)

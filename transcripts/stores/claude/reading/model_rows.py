@@ -1,0 +1,148 @@
+"""The model's side: words, thoughts and calls, one record each or several in one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from transcripts.model import (
+    AgentMessage,
+    AnyMessage,
+    CommandExecution,
+    Content,
+    Error,
+    Opaque,
+    Other,
+    Reasoning,
+    SubAgent,
+    Text,
+)
+from transcripts.stores.claude.content import parts
+from transcripts.stores.claude.reading.context import PROVIDER, Context, place
+from transcripts.stores.claude.reading.notifications import Notification
+from transcripts.stores.claude.reading.results import Use, text_of
+from transcripts.stores.claude.reading.rows import (
+    Row,
+    blocks_of,
+    integer,
+    mapping,
+    message_of,
+    string,
+    time_of,
+)
+from transcripts.stores.claude.tools import read_call
+from transcripts.stores.claude.wordings import stated_status
+
+
+def model_messages(row: Row, context: Context) -> Iterator[AnyMessage]:
+    """Yield what an assistant row says; neighbouring text blocks are one message."""
+    if row.value.get("isApiErrorMessage") is True:
+        yield _error(row, context)
+        return
+    blocks = blocks_of(row)
+    if not blocks:
+        context.count("assistant/(no content)", known=False)
+    texts: list[Any] = []
+    for position, block in enumerate(blocks):
+        if mapping(block).get("type") == "text":
+            texts.append(block)
+            continue
+        yield from _words(row, position, texts, context)
+        texts = []
+        yield _block(row, position, mapping(block), context)
+    yield from _words(row, len(blocks), texts, context)
+
+
+def _words(row: Row, end: int, texts: list[Any], context: Context) -> Iterator[AgentMessage]:
+    content = parts(texts)
+    if content:
+        fields = context.model_fields(row, end - len(texts))
+        yield AgentMessage(**fields, content=content)
+
+
+def _block(row: Row, position: int, block: dict[str, Any], context: Context) -> AnyMessage:
+    kind = string(block.get("type"))
+    match kind:
+        case "thinking":
+            content = _thought(row, block, context)
+            return Reasoning(**context.model_fields(row, position), content=content)
+        case "redacted_thinking":
+            data = block.get("data")
+            opaque = Opaque(
+                form="redacted", data=data if isinstance(data, str) else "", provider=PROVIDER
+            )
+            return Reasoning(**context.model_fields(row, position), content=(opaque,))
+        case "tool_use":
+            return _call(row, position, block, context)
+        case _:
+            record = f"assistant/{kind or '(no type)'}"
+            return Other(**context.model_fields(row, position), record=record, value=block)
+
+
+def _thought(row: Row, block: dict[str, Any], context: Context) -> Content:
+    text = block.get("thinking")
+    signature = string(block.get("signature"))
+    content: Content = (Text(text=text),) if isinstance(text, str) and text.strip() else ()
+    if not content:
+        context.damage("hollow_thinking", row, "a thought with no text")
+    if signature:
+        content += (Opaque(form="signature", data=signature, provider=PROVIDER),)
+    return content
+
+
+def _call(row: Row, position: int, block: dict[str, Any], context: Context) -> AnyMessage:
+    call = string(block.get("id"))
+    given = block.get("input")
+    if given is None:
+        given = {}
+        context.damage("missing_input", row, f"the call {call} has no input")
+    use = Use(call, string(block.get("name")) or "unknown", given, row)
+    result = context.ahead.results.get(call) if call else None
+    fields = context.model_fields(row, position, call)
+    if result is not None:
+        where = place(result.row, f"/message/content/{result.position}")
+        fields["sources"] = (*fields["sources"], where)
+    message = read_call(use, result, fields, context.session.checklist)
+    return _ended(message, context.ahead.ends.get(call) if call else None)
+
+
+def _ended(message: AnyMessage, end: Notification | None) -> AnyMessage:
+    """Return a background call with the end that it was told of later."""
+    if end is None:
+        return message
+    changes: dict[str, Any] = {
+        "status": end.status,
+        "ended_at": time_of(end.row),
+        "sources": (*message.sources, place(end.row, end.pointer)),
+    }
+    match message:
+        case SubAgent(background=True):
+            if end.result is not None:
+                changes["output"] = (Text(text=end.result),)
+        case CommandExecution() if message.background_id is not None:
+            if end.exit_code is not None:
+                changes |= {"exit_code": end.exit_code, "exit_code_source": "text"}
+        case _:
+            return message
+    return msgspec.structs.replace(message, **changes)
+
+
+def _error(row: Row, context: Context) -> Error:
+    names = (
+        *("error", "apiErrorStatus", "errorDetails", "apiErrorType", "apiError"),
+        *("apiErrorParams", "quotaLimits", "requestId"),
+    )
+    raw = {name: row.value[name] for name in names if name in row.value}
+    text = text_of(parts(message_of(row).get("content")))
+    return Error(
+        **context.fields(row, 0, "/message/content"),
+        author="harness",
+        in_context=False,
+        status="failed",
+        text=text,
+        failure=string(row.value.get("error")),
+        status_code=integer(row.value.get("apiErrorStatus")) or stated_status(text),
+        raw=raw or None,
+    )

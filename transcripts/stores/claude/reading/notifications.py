@@ -1,0 +1,67 @@
+"""What became of work in the background, told to the model long after the call returned.
+
+A background call's own result says only that it was started. Its end comes as a
+``<task-notification>`` in the user's place, naming the call: without joining the two, an
+agent's report would be harness noise and be lost in every other CLI.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from transcripts.model import Status
+from transcripts.stores.claude.content import parts
+from transcripts.stores.claude.reading.results import text_of
+from transcripts.stores.claude.reading.rows import Row, mapping, message_of
+
+_FIELD = re.compile(
+    r"<(?P<name>tool-use-id|status|summary|result)>(?P<text>.*?)</(?P=name)>", re.DOTALL
+)
+_EXIT_CODE = re.compile(r"\(exit code (-?[0-9]+)(?:: [^()]*)?\)\Z")
+_STATUSES: dict[str, Status] = {
+    "completed": "completed",
+    "failed": "failed",
+    "killed": "cancelled",
+    "stopped": "cancelled",
+}
+
+
+class Notification(NamedTuple):
+    """The end of a background call: how it ended, and what was reported or which code."""
+
+    status: Status
+    result: str | None
+    exit_code: int | None
+    row: Row
+    pointer: str
+
+
+def notification_in(row: Row) -> tuple[str, Notification] | None:
+    """Return the call that a row tells the end of, and that end; None if it tells of none."""
+    if row.type == "attachment":
+        content: Any = mapping(row.value.get("attachment")).get("prompt")
+        pointer = "/attachment/prompt"
+    elif row.type == "user":
+        content, pointer = message_of(row).get("content"), "/message/content"
+    else:
+        return None
+    text = text_of(parts(content)).strip()
+    if not (text.startswith("<task-notification>") and text.endswith("</task-notification>")):
+        return None
+    # A report may quote such fields; the harness's own come first.
+    fields: dict[str, str] = {}
+    for match in _FIELD.finditer(text):
+        fields.setdefault(match["name"], match["text"])
+    status = _STATUSES.get(fields.get("status", ""))
+    call = fields.get("tool-use-id")
+    if status is None or not call:
+        return None
+    code = _EXIT_CODE.search(fields.get("summary", ""))
+    return call, Notification(
+        status=status,
+        result=fields.get("result"),
+        exit_code=int(code[1]) if code else None,
+        row=row,
+        pointer=pointer,
+    )

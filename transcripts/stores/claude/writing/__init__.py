@@ -1,0 +1,1 @@
+"""Messages into rows that Claude Code resumes: the parts of the writer."""

@@ -1,0 +1,1 @@
+"""A rollout's records into messages: the parts of the reader."""

@@ -1,0 +1,251 @@
+"""Calls joined with their results and with what the events say of them, by their id.
+
+An id that is used again is another call; a result or an event without a call stands for
+itself. What one call's result says of another call is told to that one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from transcripts.model import Content, Opaque, Part, Text
+from transcripts.narration import content_text
+from transcripts.stores.codex import tools
+from transcripts.stores.codex.foreign import json_object, mapping, parsed, text
+from transcripts.stores.codex.reading import authors
+from transcripts.stores.codex.reading.drafts import Called, Evidence, Spoken, Vocabulary
+from transcripts.stores.codex.reading.state import State
+
+_NOTIFICATION = re.compile(
+    r"<subagent_notification>\s*(\{.*\})\s*</subagent_notification>", re.DOTALL
+)
+
+
+class Joining:
+    """The calls of a rollout, by their ids."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._calls: dict[str, Called] = {}
+
+    def call(self, form: str, payload: dict[str, Any]) -> None:
+        """Take in a call."""
+        call_id = text(payload.get("call_id")) or text(payload.get("id"))
+        name = text(payload.get("name")) or ""
+        arguments: Any = payload.get("arguments")
+        match form:
+            case "local_shell_call":
+                name, arguments = "local_shell", payload.get("action")
+            case "tool_search_call":
+                name = "tool_search"
+            case "custom_tool_call":
+                arguments = payload.get("input")
+            case _:
+                arguments = _arguments(arguments)
+        known = self._calls.get(call_id) if call_id else None
+        if known is not None and not known.has_call and not known.has_output:
+            draft = known
+            draft.sources.append(self._state.here())
+        else:
+            draft = Called(**self._state.draft_fields(call_id), call_id=call_id)
+            if call_id:
+                self._calls[call_id] = draft
+            self._state.drafts.append(draft)
+        draft.has_call = True
+        draft.name, draft.arguments = name, arguments
+        draft.namespace = text(payload.get("namespace"))
+        draft.custom = form == "custom_tool_call"
+        if draft.response is None:
+            self._state.by_model(draft)
+
+    def output(self, form: str, payload: dict[str, Any]) -> None:
+        """Take in a result."""
+        self._state.end_response()
+        call_id = text(payload.get("call_id"))
+        draft = self._calls.get(call_id) if call_id else None
+        if draft is None or draft.has_output:
+            # A result that no call asked for, such as the objective of a goal, is kept.
+            draft = Called(
+                **self._state.draft_fields(text(payload.get("id")) or call_id),
+                call_id=call_id,
+                name=text(payload.get("name")) or "",
+                namespace=text(payload.get("namespace")),
+            )
+            self._state.drafts.append(draft)
+        else:
+            draft.sources.append(self._state.here())
+        draft.has_output = True
+        draft.ended_at = self._state.at
+        output: Any = payload.get("tools") if form == "tool_search_output" else None
+        draft.output = payload.get("output") if output is None else [{"tools": output}]
+        self._hear_result(draft)
+
+    def _hear_result(self, draft: Called) -> None:
+        """Note what one call's result says of another call."""
+        if not isinstance(draft.output, str):
+            return
+        if draft.name == tools.STDIN:
+            session = str(mapping(draft.arguments).get("session_id"))
+            result = tools.command_result("exec_command", draft.output)
+            if result is not None and result.exit_code is not None:
+                for other in self._calls.values():
+                    if other.later_exit_code is None and _background_id(other) == session:
+                        other.later_exit_code = result.exit_code
+        elif draft.name == tools.WAIT:
+            for agent_id, state in mapping(json_object(draft.output).get("status")).items():
+                self._report(agent_id, state)
+
+    def notice(self, words: str) -> None:
+        """Take in what a notice to the model says of a spawned agent's end."""
+        found = _NOTIFICATION.fullmatch(words.strip())
+        if found is not None:
+            value = json_object(found[1])
+            agent = text(value.get("agent_path")) or text(value.get("agent_id"))
+            self._report(agent, value.get("status"))
+
+    def _report(self, agent_id: str | None, state: Any) -> None:
+        report = text(mapping(state).get("completed"))
+        if agent_id is None or report is None:
+            return
+        for draft in self._calls.values():
+            if draft.report is None and draft.name == tools.SPAWN and _spawned(draft, agent_id):
+                draft.report = report
+
+    def evidence(self, evidence: Evidence, vocabulary: Vocabulary) -> None:
+        """Take in what an event or a completed item says of a call."""
+        draft = self._calls.get(evidence.id) if evidence.id else None
+        if draft is not None and vocabulary not in draft.told:
+            draft.told.add(vocabulary)
+            draft.evidence = draft.evidence or evidence
+            draft.sources.append(self._state.here())
+            return
+        draft = Called(
+            **self._state.draft_fields(evidence.id),
+            call_id=evidence.id,
+            told={vocabulary},
+            evidence=evidence,
+            ended_at=self._state.at,
+            caller=self._running_script(evidence),
+        )
+        if evidence.id:
+            self._calls[evidence.id] = draft
+        self._state.drafts.append(draft)
+        if draft.caller is not None:
+            draft.response = draft.caller.response
+        else:
+            self._state.by_model(draft)
+
+    def _running_script(self, evidence: Evidence) -> Called | None:
+        """Return the code-mode script that an event without a call belongs to.
+
+        Such events bear ids of their own, ``exec-…``; they are recorded while the script runs,
+        or, for what it left running, after it.
+        """
+        if evidence.id is None or not evidence.id.startswith("exec-"):
+            return None
+        scripts = [
+            one
+            for one in self._calls.values()
+            if one.custom and one.name == tools.SCRIPT and one.has_call
+        ]
+        running = [one for one in scripts if not one.has_output]
+        return (running or scripts or [None])[-1]
+
+    def image(self, payload: dict[str, Any]) -> None:
+        """Take in an image that the model made."""
+        draft = Called(
+            **self._state.draft_fields(text(payload.get("id"))),
+            call_id=text(payload.get("id")),
+            has_call=True,
+            name="image_generation",
+            arguments={"prompt": payload.get("revised_prompt")},
+            ended_at=self._state.at,
+        )
+        result = text(payload.get("result"))
+        if result is not None:
+            draft.has_output = True
+            draft.output = [{"type": "input_image", "image_url": f"data:image/png;base64,{result}"}]
+        self._state.drafts.append(draft)
+        self._state.by_model(draft)
+
+    def letter(self, own_id: str | None, content: Content, sender: str) -> None:
+        """Take in what one agent wrote to another, which Codex puts under a heading."""
+        parts = tuple(self._opened(part) for part in content)
+        draft = Spoken(
+            **self._state.draft_fields(own_id),
+            role="user",
+            own_id=own_id,
+            content=tuple(part for part in parts if part != Text(text="")),
+            from_agent=sender,
+        )
+        self._state.end_response()
+        self._state.drafts.append(draft)
+        for called in self._calls.values():
+            if called.name == tools.SPAWN and called.report is None and _path(called) == sender:
+                called.report = content_text(draft.content)
+
+    def _opened(self, part: Part) -> Part:
+        """Return a part of a letter without its heading, and unsealed where it is no secret.
+
+        A provider that seals nothing has the task in plain words, as the spawning call does.
+        """
+        if isinstance(part, Text):
+            return Text(text=authors.opened(part.text)[1])
+        if isinstance(part, Opaque) and any(
+            called.name == tools.SPAWN and mapping(called.arguments).get("message") == part.data
+            for called in self._calls.values()
+        ):
+            return Text(text=part.data)
+        return part
+
+    def activity(self, item: dict[str, Any]) -> None:
+        """Take in where a spawned agent runs; its end is told elsewhere."""
+        draft = self._calls.get(text(item.get("id")) or "")
+        if draft is None or item.get("kind") != "started" or draft.evidence is not None:
+            self._state.count("event_msg/item_completed/SubAgentActivity")
+            return
+        self.evidence(
+            Evidence(
+                kind="agent",
+                id=draft.call_id,
+                at=self._state.at,
+                agent_id=text(item.get("agent_thread_id")),
+            ),
+            "completed",
+        )
+
+    def interrupt(self, turn: str | None) -> None:
+        """Note that a turn was broken off: what has no result gets none."""
+        for draft in self._calls.values():
+            if not draft.has_output and (turn is None or draft.turn == turn):
+                draft.interrupted = True
+
+
+def _arguments(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return parsed(value)
+    except ValueError:
+        return value
+
+
+def _background_id(draft: Called) -> str | None:
+    if draft.name != "exec_command" or not isinstance(draft.output, str):
+        return None
+    result = tools.command_result(draft.name, draft.output)
+    return None if result is None else result.background_id
+
+
+def _path(draft: Called) -> str | None:
+    """Return the path under which a spawned agent writes to others."""
+    output = draft.output if isinstance(draft.output, str) else ""
+    return text(json_object(output).get("task_name"))
+
+
+def _spawned(draft: Called, agent_id: str) -> bool:
+    if draft.evidence is not None and draft.evidence.agent_id == agent_id:
+        return True
+    output = draft.output if isinstance(draft.output, str) else ""
+    return text(json_object(output).get("agent_id")) == agent_id

@@ -1,0 +1,286 @@
+"""Drafts into messages of the normalised model: ids, threads, authors, what was superseded.
+
+In code mode the script is a :class:`ToolCall` and in the model's context; the commands and
+edits that it made are messages with the script as caller, and not in context: the model saw
+only what the script printed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from transcripts.ids import derive
+from transcripts.model import (
+    AgentMessage,
+    AnyMessage,
+    Author,
+    CompactBoundary,
+    Content,
+    Delivery,
+    Error,
+    Inherited,
+    Opaque,
+    Other,
+    Part,
+    Reasoning,
+    Superseded,
+    Text,
+    UserMessage,
+    WebSearch,
+)
+from transcripts.stores.codex.foreign import integer, mapping
+from transcripts.stores.codex.reading import authors
+from transcripts.stores.codex.reading.calls import call_message
+from transcripts.stores.codex.reading.drafts import (
+    Called,
+    Compacted,
+    Draft,
+    Failed,
+    Kept,
+    Searched,
+    Spoken,
+    Thought,
+)
+
+
+class Thread:
+    """What is the same for all messages of one rollout, and how its ids are derived."""
+
+    def __init__(
+        self,
+        session_id: str,
+        *,
+        agent: str | None = None,
+        caller: str | None = None,
+        spawned: bool = False,
+        provider: str | None = None,
+        inherited_before: int | None = None,
+        inherited_from: str | None = None,
+    ) -> None:
+        self.scope = derive("CodexCli", session_id)
+        self.agent = agent
+        self.caller = caller
+        self.spawned = spawned
+        self.provider = provider
+        self.inherited_before = inherited_before
+        self.inherited_from = inherited_from
+
+    def messages(self, drafts: Sequence[Draft]) -> list[AnyMessage]:
+        """Return the drafts as messages, in their order."""
+        self._derive_ids(drafts)
+        prompted: set[str] = set()
+        counted: set[int] = set()
+        built: list[AnyMessage] = []
+        follows: str | None = None
+        for draft in drafts:
+            for message in self._build(draft, follows, prompted, counted):
+                built.append(message)
+                follows = message.id
+        return built
+
+    def _derive_ids(self, drafts: Sequence[Draft]) -> None:
+        uses: Counter[tuple[str | int, ...]] = Counter()
+        for draft in drafts:
+            uses[draft.key] += 1
+            again = () if uses[draft.key] == 1 else (uses[draft.key],)
+            draft.id = derive(self.scope, *draft.key, *again)
+
+    def _build(
+        self, draft: Draft, follows: str | None, prompted: set[str], counted: set[int]
+    ) -> list[AnyMessage]:
+        common = self._common(draft, follows, counted)
+        match draft:
+            case Spoken():
+                return self._spoken(draft, common, prompted)
+            case Thought():
+                return [self._thought(draft, common)]
+            case Called():
+                return [call_message(draft, common)]
+            case Searched():
+                return [_search(draft, common)]
+            case Compacted():
+                return [_compaction(draft, common)]
+            case Failed():
+                return [_error(draft, common)]
+            case Kept():
+                return [
+                    Other(
+                        **common,
+                        external_id=draft.own_id,
+                        author="harness",
+                        in_context=False,
+                        record=draft.record,
+                        value=draft.value,
+                    )
+                ]
+            case _:
+                return []
+
+    def _common(self, draft: Draft, follows: str | None, counted: set[int]) -> dict[str, Any]:
+        response = draft.response
+        usage = None
+        if response is not None and id(response) not in counted:
+            usage = response.usage
+            counted.add(id(response))
+        superseded = draft.superseded_by
+        if isinstance(superseded, Draft):
+            superseded = Superseded(id=superseded.id, why="compaction")
+        inherited = None
+        if self._is_inherited(draft):
+            original = derive(derive("CodexCli", self.inherited_from), *draft.key)
+            inherited = Inherited(session=self.inherited_from, id=original)
+        return {
+            "id": draft.id,
+            "at": draft.at,
+            "at_source": None if draft.at is None else "record",
+            "follows": follows,
+            "turn": draft.turn,
+            "response": None if response is None else response.id,
+            "model": draft.model if response is not None else None,
+            "agent": self.agent,
+            "caller": self.caller,
+            "caller_evidence": "native" if self.caller else "none",
+            "usage": usage,
+            "superseded_by": superseded,
+            "inherited_from": inherited,
+            "sources": tuple(draft.sources),
+        }
+
+    def _is_inherited(self, draft: Draft) -> bool:
+        """Whether the draft was copied from the session that spawned this one."""
+        before = self.inherited_before
+        return before is not None and draft.ordinal is not None and draft.ordinal < before
+
+    # ------------------------------------------------------------------ words
+
+    def _spoken(
+        self, draft: Spoken, common: dict[str, Any], prompted: set[str]
+    ) -> list[AnyMessage]:
+        if draft.role == "assistant":
+            return [
+                AgentMessage(
+                    **common,
+                    external_id=draft.own_id,
+                    author="model",
+                    provenance=draft.phase,
+                    content=draft.content,
+                )
+            ]
+        messages: list[AnyMessage] = []
+        for at, (author, kinds, content) in enumerate(self._voices(draft)):
+            shared = dict(common)
+            if at:
+                shared["id"] = derive(self.scope, *draft.key, "part", at)
+                shared["follows"] = messages[-1].id
+            messages.append(
+                UserMessage(
+                    **shared,
+                    external_id=draft.own_id,
+                    author=author,
+                    delivery=_delivery(draft, author, prompted),
+                    provenance=_provenance(draft, author, kinds),
+                    content=content,
+                )
+            )
+        return messages
+
+    def _voices(self, draft: Spoken) -> list[tuple[Author, tuple[str | None, ...], Content]]:
+        """Return the message as runs of parts by one author."""
+        whole = self._untagged_author(draft)
+        runs: list[tuple[Author, list[str | None], list[Part]]] = []
+        for at, part in enumerate(draft.content):
+            tagged = draft.authors[at] if at < len(draft.authors) else None
+            kind = draft.kinds[at] if at < len(draft.kinds) else None
+            author: Author = "harness" if draft.role == "developer" else tagged or whole
+            if author == "human" and self.spawned and not self._is_inherited(draft):
+                author = "agent"
+            if runs and runs[-1][0] == author:
+                runs[-1][1].append(kind)
+                runs[-1][2].append(part)
+            else:
+                runs.append((author, [kind], [part]))
+        return [(author, tuple(kinds), tuple(parts)) for author, kinds, parts in runs] or [
+            (whole, (), ())
+        ]
+
+    def _untagged_author(self, draft: Spoken) -> Author:
+        if draft.role == "developer":
+            return "harness"
+        if draft.from_agent is not None:
+            # To a spawned agent this is its prompt; to the one that spawned it, a notice.
+            return "agent" if self.spawned else "harness"
+        if draft.typed:
+            return "human"
+        return "harness" if authors.is_by_harness(draft.content) else "human"
+
+    def _thought(self, draft: Thought, common: dict[str, Any]) -> Reasoning:
+        parts: list[Part] = [Text(text=words) for words in draft.texts]
+        if draft.sealed is not None:
+            parts.append(Opaque(form="encrypted", data=draft.sealed, provider=self.provider))
+        return Reasoning(**common, external_id=draft.own_id, author="model", content=tuple(parts))
+
+
+def _delivery(draft: Spoken, author: Author, prompted: set[str]) -> Delivery | None:
+    """Say that a prompt was steered into a turn that had one already."""
+    if author != "human" or draft.turn is None:
+        return None
+    if draft.turn in prompted:
+        return "steered"
+    prompted.add(draft.turn)
+    return None
+
+
+def _provenance(draft: Spoken, author: Author, kinds: tuple[str | None, ...]) -> str | None:
+    named = ",".join(kind for kind in kinds if kind is not None)
+    if draft.role == "developer":
+        return f"developer/{named or 'message'}"
+    if draft.from_agent is not None:
+        return f"agent_message/{draft.from_agent}"
+    if named or author != "harness":
+        return named or None
+    return ",".join(authors.harness_shapes(draft.content)) or None
+
+
+# ------------------------------------------------------------------ other kinds
+
+
+def _search(draft: Searched, common: dict[str, Any]) -> WebSearch:
+    return WebSearch(
+        **common,
+        external_id=draft.own_id,
+        author="model",
+        name="web_search",
+        arguments=draft.action or None,
+        query=draft.query,
+        status=draft.status,
+    )
+
+
+def _compaction(draft: Compacted, common: dict[str, Any]) -> CompactBoundary:
+    return CompactBoundary(
+        **common,
+        external_id=draft.own_id,
+        author="harness",
+        summary=draft.summary,
+        preserved=tuple(kept.id for kept in draft.kept),
+    )
+
+
+def _error(draft: Failed, common: dict[str, Any]) -> Error:
+    raw = draft.raw
+    token = raw if isinstance(raw, str) else next(iter(mapping(raw)), None)
+    status_code = None
+    for value in mapping(raw).values():
+        status_code = integer(mapping(value).get("http_status_code")) or status_code
+    return Error(
+        **common,
+        author="harness",
+        in_context=False,
+        status="failed",
+        text=draft.text,
+        failure=token,
+        status_code=status_code,
+        raw=raw,
+    )

@@ -1,0 +1,120 @@
+"""Parts of the history that were replaced or taken back: what the next request still holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transcripts.model import Opaque, Superseded, Text
+from transcripts.narration import content_text
+from transcripts.stores.codex.dialects.responses import content_of, spoken_text
+from transcripts.stores.codex.foreign import items, mapping, text
+from transcripts.stores.codex.reading import authors
+from transcripts.stores.codex.reading.drafts import Compacted, Draft, Spoken
+from transcripts.stores.codex.reading.pairing import Pairing
+from transcripts.stores.codex.reading.state import State
+
+
+class Replacing:
+    """The compactions of a rollout, and the turns taken back."""
+
+    def __init__(self, state: State, pairing: Pairing) -> None:
+        self._state = state
+        self._pairing = pairing
+        self._compactions: list[Compacted] = []
+
+    def compacted(self, payload: dict[str, Any]) -> None:
+        """Take in a history put in the place of all before it."""
+        words = text(payload.get("message")) or ""
+        history = items(payload.get("replacement_history"))
+        boundary = Compacted(
+            **self._state.draft_fields(),
+            summary=(Text(text=words),) if words else _sealed(history),
+        )
+        answered = self._state.last_of_response.get(
+            text(payload.get("compaction_response_id")) or ""
+        )
+        if answered is not None and words.endswith(content_text(answered.content)):
+            # The model's answer to the request to summarise was never said to anybody.
+            boundary.summary = answered.content
+            boundary.sources[:0] = answered.sources
+            self._state.drop(answered)
+        boundary.kept = self._kept(history)
+        kept = {id(draft) for draft in boundary.kept}
+        for draft in self._state.drafts:
+            if draft.superseded_by is None and id(draft) not in kept:
+                draft.superseded_by = boundary
+        self._pairing.end_words()
+        self._state.end_response()
+        self._compactions.append(boundary)
+        self._state.drafts.append(boundary)
+
+    def sealed(self, payload: dict[str, Any]) -> None:
+        """Take in a summary that only its provider can read."""
+        sealed = text(payload.get("encrypted_content"))
+        content = (Opaque(form="encrypted", data=sealed),) if sealed else None
+        self._state.drafts.append(
+            Compacted(**self._state.draft_fields(text(payload.get("id"))), summary=content)
+        )
+
+    def echo(self, own_id: str | None) -> None:
+        """Take in an event that tells a compaction again, or alone."""
+        if self._compactions:
+            self._compactions.pop(0).sources.append(self._state.here())
+            return
+        self._state.drafts.append(Compacted(**self._state.draft_fields(own_id), own_id=own_id))
+
+    def _kept(self, history: list[Any]) -> list[Draft]:
+        """Return the messages that a replaced history still holds, by their id or their words."""
+        kept: list[Draft] = []
+        users = [
+            one
+            for one in self._state.drafts
+            if isinstance(one, Spoken) and one.role == "user" and one.superseded_by is None
+        ]
+        for value in map(mapping, history):
+            if value.get("role") != "user":
+                continue
+            own_id = text(value.get("id"))
+            words = spoken_text(content_of(value.get("content")))
+            for draft in users:
+                same = own_id == draft.own_id if own_id and draft.own_id else None
+                if same or (same is None and spoken_text(draft.content) == words):
+                    kept.append(draft)
+                    users.remove(draft)
+                    break
+        return kept
+
+    def roll_back(self, turns: int) -> None:
+        """Take back the last turns: all from the person's n-th last prompt on."""
+        prompts = [
+            at
+            for at, draft in enumerate(self._state.drafts)
+            if isinstance(draft, Spoken)
+            and draft.role == "user"
+            and not isinstance(draft.superseded_by, Superseded)
+            and self._is_prompt(draft)
+        ]
+        if turns < 1:
+            return
+        start = prompts[-turns] if turns <= len(prompts) else 0
+        undone = {id(draft) for draft in self._state.drafts[start:]}
+        for draft in self._state.drafts[start:]:
+            draft.superseded_by = Superseded(id=None, why="rewind")
+        for draft in self._state.drafts[:start]:
+            if id(draft.superseded_by) in undone:
+                draft.superseded_by = None
+
+    @staticmethod
+    def _is_prompt(draft: Spoken) -> bool:
+        if draft.typed or "human" in draft.authors:
+            return True
+        untagged = draft.from_agent is None and not any(draft.authors)
+        return untagged and not authors.is_by_harness(draft.content)
+
+
+def _sealed(history: list[Any]) -> tuple[Opaque, ...] | None:
+    for value in map(mapping, history):
+        sealed = text(value.get("encrypted_content"))
+        if str(value.get("type")).startswith("compaction") and sealed:
+            return (Opaque(form="encrypted", data=sealed),)
+    return None

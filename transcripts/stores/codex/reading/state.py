@@ -1,0 +1,169 @@
+"""What holds at one point of a rollout, and what has been gathered up to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+from transcripts.model import Damage, Location, Usage
+from transcripts.records import Record
+from transcripts.stores.codex.foreign import integer, mapping, text
+from transcripts.stores.codex.reading.bookkeeping import BOOKKEEPING
+from transcripts.stores.codex.reading.drafts import Draft, Response, Spoken, id_by_place
+
+
+class State:
+    """The place in the file, the session's state there, and the drafts made so far."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.meta: dict[str, Any] = {}
+        self.title: str | None = None
+        self.models: list[str] = []
+        self.drafts: list[Draft] = []
+        self.unread: Counter[tuple[str, bool]] = Counter()
+        self.damage: list[Damage] = []
+        self.first_at: datetime | None = None
+        self.last_at: datetime | None = None
+        self.at: datetime | None = None
+        self.turn: str | None = None
+        self.model: str | None = None
+        self.cwd: str | None = None
+        self.last_of_response: dict[str, Spoken] = {}
+        self._record: Record | None = None
+        self._previous_at: datetime | None = None
+        self._ordinal: int | None = None
+        self._ordinals_seen: set[int] = set()
+        self._response: Response | None = None
+        self._last_response: Response | None = None
+        self._counts_by_record = False
+        self._last_total: Any = None
+
+    def arrive(self, record: Record, at: datetime | None, ordinal: int | None) -> None:
+        """Go on to a record, noting what is odd about its place."""
+        self._record = record
+        self._note_time(at)
+        self._note_ordinal(ordinal)
+
+    def count(self, name: str) -> None:
+        """Count a record that becomes no message."""
+        self.unread[name, name in BOOKKEEPING] += 1
+
+    def here(self) -> Location:
+        """Return the place of the record."""
+        assert self._record is not None
+        return self._record.location
+
+    def draft_fields(self, own_id: str | None = None) -> dict[str, Any]:
+        """Return what every draft made of the record has."""
+        assert self._record is not None
+        key: tuple[str | int, ...]
+        if own_id:
+            key = (own_id,)
+        elif self._ordinal is not None:
+            key = ("ordinal", self._ordinal)
+        else:
+            key = ("line", self._record.line)
+        return {
+            "key": key,
+            "sources": [self.here()],
+            "at": self.at,
+            "ordinal": self._ordinal,
+            "turn": self.turn,
+            "model": self.model,
+            "cwd": self.cwd,
+        }
+
+    def _note_time(self, at: datetime | None) -> None:
+        self.at = at
+        if at is None:
+            return
+        self.first_at = at if self.first_at is None else min(self.first_at, at)
+        previous, self._previous_at = self._previous_at, at
+        self.last_at = at if self.last_at is None else max(self.last_at, at)
+        if previous is not None and at < previous:
+            self._note("time_reversal", f"{at:%H:%M:%S.%f} comes after {previous:%H:%M:%S.%f}")
+
+    def _note_ordinal(self, ordinal: int | None) -> None:
+        self._ordinal = ordinal
+        if ordinal is None:
+            if self._ordinals_seen:
+                self._note("missing_ordinal", "written by a release that numbers no records")
+            return
+        if ordinal in self._ordinals_seen:
+            self._note("duplicate_ordinal", f"ordinal {ordinal} was used before")
+        self._ordinals_seen.add(ordinal)
+
+    def _note(self, kind: str, why: str) -> None:
+        assert self._record is not None
+        self.damage.append(
+            Damage(
+                kind=kind,
+                source=self.source,
+                line=self._record.line,
+                offset=self._record.offset,
+                why=why,
+            )
+        )
+
+    def by_model(self, draft: Draft) -> None:
+        """Count a draft to the answer that the model is giving."""
+        if self._response is None:
+            line = self._record.line if self._record else 0
+            self._response = Response(id=id_by_place(line))
+        draft.response = self._response
+        self._response.drafts.append(draft)
+
+    def end_response(self) -> None:
+        """End the answer that the model was giving."""
+        if self._response is not None:
+            self._last_response, self._response = self._response, None
+
+    def usage_record(self, payload: dict[str, Any]) -> None:
+        """Take in the provider's count of one answer, and its id."""
+        self.count("token_usage_record")
+        self._counts_by_record = True
+        response = self._response
+        self.end_response()
+        if response is None:
+            return
+        response.id = text(payload.get("response_id")) or response.id
+        response.usage = _usage(payload.get("usage"))
+        last = response.drafts[-1]
+        if isinstance(last, Spoken):
+            self.last_of_response[response.id] = last
+
+    def token_count(self, payload: dict[str, Any]) -> None:
+        """Take in a count of tokens, which is repeated where nothing was added."""
+        info = payload.get("info")
+        total = mapping(info).get("total_token_usage")
+        response = self._response or self._last_response
+        self.end_response()
+        if total is None or total == self._last_total:
+            return
+        self._last_total = total
+        if response is not None and response.usage is None and not self._counts_by_record:
+            response.usage = _usage(mapping(info).get("last_token_usage"))
+
+    def drop(self, draft: Draft) -> None:
+        """Take a draft back."""
+        self.drafts.remove(draft)
+        if draft.response is not None:
+            draft.response.drafts.remove(draft)
+
+
+def _usage(value: Any) -> Usage | None:
+    counts = mapping(value)
+    if not counts:
+        return None
+    return Usage(
+        scope="response",
+        accounting="delta",
+        input=integer(counts.get("input_tokens")),
+        output=integer(counts.get("output_tokens")),
+        cache_read=integer(counts.get("cached_input_tokens")),
+        cache_write=integer(counts.get("cache_write_input_tokens")),
+        reasoning=integer(counts.get("reasoning_output_tokens")),
+        total=integer(counts.get("total_tokens")),
+    )

@@ -1,0 +1,1 @@
+"""Messages into a rollout that Codex resumes: the parts of the writer."""

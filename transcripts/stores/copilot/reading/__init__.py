@@ -1,0 +1,1 @@
+"""Copilot CLI's events into messages: the parts of the reader."""

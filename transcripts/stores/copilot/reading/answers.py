@@ -1,0 +1,121 @@
+"""One prompt or one answer of the model: the messages that a single event holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from transcripts.model import (
+    AgentMessage,
+    Author,
+    Content,
+    Delivery,
+    Part,
+    Reasoning,
+    Structured,
+    Text,
+    Usage,
+    UserMessage,
+)
+from transcripts.stores.copilot.assets import Assets
+from transcripts.stores.copilot.reading.calls import OpenCall, requested
+from transcripts.stores.copilot.reading.context import Placing
+from transcripts.stores.copilot.reading.events import Event, integer, mappings, string
+from transcripts.stores.copilot.reading.index import Index
+from transcripts.stores.copilot.thoughts import thoughts
+
+_DELIVERIES: dict[str, Delivery] = {"idle": "typed", "queued": "queued", "steering": "steered"}
+
+
+def prompt(event: Event, placing: Placing, assets: Assets) -> UserMessage:
+    """Return what the person, an agent or the CLI in the person's place asked."""
+    data = event.data
+    agent = placing.agent(event)
+    source = string(data, "source")
+    author: Author = "human" if agent is None else "agent"
+    if data.get("isAutopilotContinuation") is True:
+        author = "harness"
+    elif source is not None and source != "user":
+        author = "agent" if source.startswith("agent-") else "harness"
+    delivery = _DELIVERIES.get(string(data, "delivery") or "")
+    if author != "human" and delivery == "typed":
+        delivery = "programmatic"
+    placing.thread(agent).turn = string(data, "interactionId") or event.id
+    fields = placing.fields(event, event.own_id, external=event.id, author=author)
+    content = _asked(data, assets, of_harness=author == "harness")
+    return UserMessage(**fields, content=content, delivery=delivery, provenance=source)
+
+
+def _asked(data: Mapping[str, Any], assets: Assets, *, of_harness: bool) -> Content:
+    """Return what was said; ``transformedContent`` is what the CLI made of it.
+
+    Only where the CLI speaks itself (autopilot going on), that is all there is.
+    """
+    text = string(data, "content")
+    if text is None and of_harness:
+        text = string(data, "transformedContent")
+    parts: list[Part] = [] if text is None else [Text(text=text)]
+    for item in mappings(data, "attachments"):
+        held = item.get("type") in {"file", "blob"}
+        parts.append(assets.part(item) if held else Structured(value=item))
+    return tuple(parts)
+
+
+def answer(
+    event: Event,
+    placing: Placing,
+    index: Index,
+    cwd: str | None,
+    *,
+    synthetic: bool,
+) -> Iterator[Reasoning | AgentMessage | OpenCall]:
+    """Yield what one answer holds: a thought, words, and calls where they were requested.
+
+    ``synthetic`` answers are written by the CLI itself, to fetch what a notification
+    announced. Usage is the first message's, so that it is counted once.
+    """
+    data = event.data
+    message = string(data, "messageId")
+    own: str | int = message if message is not None else event.own_id
+    response = string(data, "apiCallId") or message
+    model = string(data, "model")
+    thread = placing.thread(placing.agent(event))
+    thread.model = model or thread.model
+    author: Author = "harness" if synthetic else "model"
+    shared: dict[str, Any] = {"model": model, "usage": _usage(data, index)}
+    if synthetic:
+        shared["provenance"] = event.type
+
+    def fields(*parts: str | int, external: str | None) -> dict[str, Any]:
+        found = placing.fields(event, *parts, external=external, author=author, response=response)
+        found |= shared
+        shared["usage"] = None
+        return found
+
+    if thought := thoughts(data):
+        yield Reasoning(**fields(own, "reasoning", external=message), content=thought)
+    if (text := string(data, "content")) is not None:
+        yield AgentMessage(**fields(own, external=message), content=(Text(text=text),))
+    for number, request in enumerate(mappings(data, "toolRequests")):
+        call = string(request, "toolCallId")
+        parts: tuple[str | int, ...] = (own, "call", number) if call is None else (call,)
+        found = fields(*parts, external=call)
+        found["sources"] = (event.record.at(f"/data/toolRequests/{number}"),)
+        found |= requested(request, index.starts.get(call or "", {}))
+        yield OpenCall(found, cwd, waits=call is not None and index.completions[call] > 0)
+
+
+def _usage(data: Mapping[str, Any], index: Index) -> Usage | None:
+    recorded = index.usages.get(string(data, "apiCallId") or "")
+    if recorded is not None:
+        return Usage(
+            scope="response",
+            accounting="delta",
+            input=integer(recorded, "inputTokens"),
+            output=integer(recorded, "outputTokens"),
+            cache_read=integer(recorded, "cacheReadTokens"),
+            cache_write=integer(recorded, "cacheWriteTokens"),
+            reasoning=integer(recorded, "reasoningTokens"),
+        )
+    output = integer(data, "outputTokens")
+    return None if output is None else Usage(scope="response", accounting="delta", output=output)

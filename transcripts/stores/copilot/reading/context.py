@@ -1,0 +1,110 @@
+"""What every message says of itself: its ids, its thread, its place among the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transcripts.ids import derive
+from transcripts.model import Author, CallerEvidence, Inherited, Superseded
+from transcripts.stores.copilot.reading.events import Event, string
+from transcripts.stores.copilot.reading.index import Index
+
+SCOPE = "GithubCopilotCli"
+"""What ids are derived under, beside the session id."""
+
+
+class Thread:
+    """What is remembered of one thread from event to event."""
+
+    def __init__(self) -> None:
+        self.last: str | None = None
+        self.turn: str | None = None
+        self.model: str | None = None
+
+
+class Placing:
+    """The threads of one session as they grow."""
+
+    def __init__(self, session_id: str, index: Index) -> None:
+        self.scope = derive(SCOPE, session_id)
+        self._index = index
+        self._threads: dict[str | None, Thread] = {}
+        self._ids: set[str] = set()
+
+    def thread(self, agent: str | None) -> Thread:
+        """Return a thread by its agent's id; None is the main one."""
+        return self._threads.setdefault(agent, Thread())
+
+    def agent(self, event: Event) -> str | None:
+        """Return whose thread an event is of; older releases only name the call it serves."""
+        if event.agent is not None:
+            return event.agent
+        parent = string(event.data, "parentToolCallId")
+        return None if parent is None else self._index.agents.get(parent, parent)
+
+    def fields(
+        self,
+        event: Event,
+        *parts: str | int,
+        external: str | None,
+        author: Author,
+        response: str | None = None,
+    ) -> dict[str, Any]:
+        """Return what a message of an event says of itself, and put it on its thread.
+
+        ``parts`` are what its id is derived from.
+        """
+        agent = self.agent(event)
+        thread = self.thread(agent)
+        made = self._id(*parts)
+        caller, evidence = self._caller(event, agent)
+        found: dict[str, Any] = {
+            "id": made,
+            "external_id": external,
+            "at": event.at,
+            "at_source": None if event.at is None else "record",
+            "follows": thread.last,
+            "turn": string(event.data, "interactionId") or thread.turn,
+            "response": response,
+            "agent": agent,
+            "caller": caller,
+            "caller_evidence": evidence,
+            "author": author,
+            "sources": (event.record.location,),
+        }
+        compaction = None if agent is not None else self._index.superseding(event.record.line)
+        if compaction is not None:
+            boundary = derive(self.scope, compaction.own_id)
+            found["superseded_by"] = Superseded(id=boundary, why="compaction")
+        if event.record.line < self._index.fork_line:
+            found["inherited_from"] = Inherited(session=self._index.forked_from, id=external)
+        thread.last = made
+        return found
+
+    def _id(self, *parts: str | int) -> str:
+        """Derive an id; an id that the session records twice is told apart by its count."""
+        made = derive(self.scope, *parts)
+        count = 0
+        while made in self._ids:
+            count += 1
+            made = derive(self.scope, *parts, count)
+        self._ids.add(made)
+        return made
+
+    def _caller(self, event: Event, agent: str | None) -> tuple[str | None, CallerEvidence]:
+        call = string(event.data, "parentToolCallId")
+        if call is None and agent is not None:
+            call = self._index.threads.get(agent)
+        if call is None:
+            return None, "none"
+        return derive(self.scope, call), "native"
+
+
+def detailed(record: str, detail: str | None) -> str:
+    """Return a message's provenance: its record, with the word that the record has for it."""
+    return f"{record}:{detail}" if detail else record
+
+
+def detail(provenance: str | None) -> str:
+    """Return the word that a record had for its message: the opposite of :func:`detailed`."""
+    return (provenance or "").partition(":")[2]

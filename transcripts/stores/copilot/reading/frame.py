@@ -1,0 +1,49 @@
+"""What a session's bookkeeping says of the session as a whole."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from transcripts.stores.copilot.layout import moment
+from transcripts.stores.copilot.reading.context import Placing
+from transcripts.stores.copilot.reading.events import Event, mapping, string
+
+
+class Frame:
+    """The directory, the branch, the release and the times of a session, the latest of each."""
+
+    def __init__(self) -> None:
+        self.cwd: str | None = None
+        self.branch: str | None = None
+        self.version: str | None = None
+        self.created_at: datetime | None = None
+        self.updated_at: datetime | None = None
+
+    def learn(self, event: Event, placing: Placing) -> None:
+        """Take in one event; models are remembered for the thread that they answer on."""
+        data = event.data
+        if event.at is not None:
+            self.updated_at = event.at
+        match event.type:
+            case "session.start" | "session.resume":
+                context = mapping(data, "context")
+                self._move(string(context, "cwd"), string(context, "branch"))
+                self.version = string(data, "copilotVersion") or self.version
+                if self.created_at is None:
+                    self.created_at = moment(data.get("startTime")) or event.at
+                model = string(data, "selectedModel")
+            case "session.context_changed":
+                self._move(string(data, "cwd"), string(data, "branch"))
+                return
+            case "session.model_change":
+                model = string(data, "newModel")
+            case "session.auto_mode_resolved":
+                model = string(data, "chosenModel")
+            case _:
+                return
+        thread = placing.thread(event.agent)
+        thread.model = model or thread.model
+
+    def _move(self, cwd: str | None, branch: str | None) -> None:
+        self.cwd = cwd or self.cwd
+        self.branch = branch or self.branch

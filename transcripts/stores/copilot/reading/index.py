@@ -1,0 +1,144 @@
+"""What stands later in a file and must be known before: the first of two passes.
+
+Only what links events is kept, no text of the conversation, so that the second pass can
+stream.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from transcripts.stores.copilot.reading.events import Event, mapping, mappings, string
+
+_FORKED_FROM = re.compile(r"\AForked from .*\(([0-9A-Fa-f-]{36})\) as ", re.DOTALL)
+
+
+class Compaction(NamedTuple):
+    """A summary's place: what stands before line ``replaced`` made way for it."""
+
+    own_id: str | int
+    line: int
+    replaced: int
+
+
+class Index:
+    """The links of one session's events."""
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self.session_id: str | None = None
+        self.answers: set[str] = set()
+        self.requested: Counter[str] = Counter()
+        self.completions: Counter[str] = Counter()
+        self.starts: dict[str, Mapping[str, Any]] = {}
+        self.aborted: set[str] = set()
+        self.threads: dict[str, str] = {}
+        self.agents: dict[str, str] = {}
+        self.decisions: dict[str, Mapping[str, Any]] = {}
+        self.responses: dict[str, Mapping[str, Any]] = {}
+        self.usages: dict[str, Mapping[str, Any]] = {}
+        self.compactions: list[Compaction] = []
+        self.forked_from: str | None = None
+        self.fork_line = 0
+        self.fork_cut: str | None = None
+        self._start_events: dict[str, str] = {}
+        self._pending: dict[str, str | None] = {}
+        self._compacting: dict[str, int] = {}
+        last_id: str | None = None
+        for event in events:
+            self._learn_calls(event)
+            self._learn_threads(event)
+            self._learn_session(event, last_id)
+            last_id = event.id or last_id
+
+    def completed_call(self, event: Event) -> str | None:
+        """Return the call that a completion is of: as it says, or as its parent event says."""
+        call = string(event.data, "toolCallId")
+        if call is None and event.parent is not None:
+            return self._start_events.get(event.parent)
+        return call
+
+    def superseding(self, line: int) -> Compaction | None:
+        """Return the first compaction that replaced what stands on a line."""
+        for compaction in self.compactions:
+            if line < compaction.replaced:
+                return compaction
+        return None
+
+    def _learn_calls(self, event: Event) -> None:
+        data = event.data
+        call = string(data, "toolCallId")
+        match event.type:
+            case "assistant.message":
+                for request in mappings(data, "toolRequests"):
+                    self._request(string(request, "toolCallId"), event)
+            case "tool.user_requested":
+                self._request(call, event)
+            case "tool.execution_start" if call is not None:
+                self.starts[call] = data
+                if event.id is not None:
+                    self._start_events[event.id] = call
+                if not self.requested[call]:
+                    self._pending[call] = event.agent
+            case "tool.execution_complete" if (done := self.completed_call(event)) is not None:
+                self.completions[done] += 1
+                self._pending.pop(done, None)
+            case "abort":
+                cut = [pending for pending, at in self._pending.items() if at == event.agent]
+                self.aborted.update(cut)
+            case _:
+                pass
+
+    def _request(self, call: str | None, event: Event) -> None:
+        if call is not None:
+            self.requested[call] += 1
+            self._pending[call] = event.agent
+
+    def _learn_threads(self, event: Event) -> None:
+        data = event.data
+        call = string(data, "toolCallId")
+        if event.type == "subagent.started" and call is not None:
+            agent = event.agent or call
+            self.threads[agent] = call
+            self.agents[call] = agent
+        elif event.type == "human_response.recorded" and call is not None:
+            self.responses[call] = mapping(data, "response")
+        elif event.type == "permission.completed":
+            request = string(data, "requestId")
+            if request is not None:
+                self.decisions[request] = data
+
+    def _learn_session(self, event: Event, last_id: str | None) -> None:
+        data = event.data
+        line = event.record.line
+        match event.type:
+            case "session.start" if self.session_id is None:
+                self.session_id = string(data, "sessionId")
+            case "assistant.message" if (answer := string(data, "apiCallId")) is not None:
+                self.answers.add(answer)
+            case "session.usage_record":
+                usage = mapping(data, "usage")
+                if (response := string(usage, "apiCallId")) is not None:
+                    self.usages[response] = usage
+            case "session.compaction_start" if event.agent is None:
+                self._compacting[string(data, "compactionAttemptId") or ""] = line
+            case "session.compaction_complete" if event.agent is None and summarised(event):
+                attempt = string(data, "compactionAttemptId") or ""
+                replaced = self._compacting.get(attempt, line)
+                self.compactions.append(Compaction(event.own_id, line, replaced))
+            case "session.context_cleared" if event.agent is None:
+                self.compactions.append(Compaction(event.own_id, line, line))
+            case "session.info" if string(data, "infoType") == "fork":
+                found = _FORKED_FROM.match(string(data, "message") or "")
+                if found is not None:
+                    self.forked_from, self.fork_line, self.fork_cut = found[1], line, last_id
+            case _:
+                pass
+
+
+def summarised(event: Event) -> bool:
+    """Whether a compaction came to a summary: one that failed or was called off changes nothing."""
+    data = event.data
+    return data.get("success") is not False and isinstance(data.get("summaryContent"), str)

@@ -1,0 +1,1 @@
+"""Messages into events that Copilot CLI resumes: the parts of the writer."""
