@@ -124,11 +124,19 @@ def _case(scenario: Scenario, driver: Driver, release: Release, target: Path) ->
         "unrecorded": missing,
         **Resumption(driver, release, run, sanitiser).facts(home, kept),
     }
-    rows = [sanitiser.value(row, ("model",)) for row in log.committed(run.exchanges, run.play)]
+    rows = [_asked(row, sanitiser) for row in log.committed(run.exchanges, run.play)]
     _write(target / "case.json", _pretty(case))
     _write(target / "truth.json", _pretty(document))
     _write(target / "model.jsonl", b"".join(_line(row) for row in rows))
     return target
+
+
+def _asked(row: dict[str, Any], sanitiser: Sanitiser) -> dict[str, Any]:
+    """Return what the model was asked, sanitised; how it was judged is in our own words."""
+    judged = ("violations", "unjudged")
+    said = {name: value for name, value in row.items() if name not in judged}
+    cleaned: dict[str, Any] = sanitiser.value(said, ("model",))
+    return {name: row[name] if name in judged else cleaned[name] for name in row}
 
 
 def _refusal(

@@ -39,15 +39,18 @@ def unrecorded(
         gone = [name for name, value in fields.items() if not kept.holds(value)]
         worded = [name for name, value in fields.items() if any(_words(value))]
         if worded and set(worded) <= set(gone):
-            found.append(_entry(index, None, "no file holds a word of it", kept))
+            why = known.get(None, "no file holds a word of it")
+            found.append(_entry(index, None, why, kept))
             continue
         if None in known:
             proof = kept.only_in_calls(message["text"])
             found.append({"message": index, "fields": None, "why": known[None], "proof": proof})
             continue
         claimed = [name for name in known if name in fields and name not in gone]
-        if gone:
-            found.append(_entry(index, gone, "no file holds the value", kept))
+        unexplained = [name for name in gone if name not in known]
+        if unexplained:
+            found.append(_entry(index, unexplained, "no file holds the value", kept))
+        found += [_entry(index, [name], known[name], kept) for name in gone if name in known]
         found += [
             {
                 "message": index,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,10 @@ from live.agents.base import CannotDo, Driver, find_driver
 from live.composing import steps
 from live.model import script
 from live.recorder import CORPUS, record
+from live.sanitise import markers
+from live.sanitise.rules import Marker
 
+ANY_WORD = {"seconds", "FINAL_ANSWER", "NEW_TASK", "Task", "root", "type"}
 WAYS = (("0.130.0", None), ("0.171.0", None), ("0.171.0", "code-mode"))
 
 
@@ -49,6 +54,17 @@ def test_every_scenario_is_recorded_or_said_to_be_impossible(
     assert facts["sealed"]
     assert facts["resumed"]
     assert facts["dialect"] == driver.dialect
+
+
+@pytest.mark.parametrize("marker", markers("codex"), ids=lambda marker: repr(marker.text))
+def test_every_wording_that_is_kept_is_parsed_where_it_says(marker: Marker) -> None:
+    name = importlib.util.find_spec(marker.parsed_by)
+    assert name is not None
+    assert name.origin is not None
+    code = Path(name.origin).read_text(encoding="utf-8")
+    # A pattern for any of several words may stand for the word itself.
+    words = [word for word in re.findall(r"[A-Za-z_]{4,}", marker.text) if word not in ANY_WORD]
+    assert all(word in code for word in words), words
 
 
 @pytest.mark.live

@@ -189,6 +189,7 @@ def test_in_code_mode_a_subagent_has_a_name_of_our_own() -> None:
     assert one.call.namespace == "collaboration"
     assert one.call.arguments["task_name"] == "spawn_1"
     assert "targets" not in one.then[0].arguments
+    assert list(one.expects[0].unrecorded) == ["prompt"]
 
 
 def test_code_mode_is_a_script_and_what_it_did() -> None:

@@ -102,6 +102,11 @@ class CodexDriver(Driver):
             return code_mode.translate(call, files, workspace, self._traits)
         return words.classic(call, files, workspace, self._traits)
 
+    @property
+    def task_unrecorded(self) -> str | None:
+        """In code mode a task reaches its agent as a message without a readable word."""
+        return words.SEALED if self.dialect == CODE_MODE else None
+
     def cut_short(self, expected: Expected) -> Expected:
         """Keep what was done: a tool starts before the answer has ended, and is recorded.
 
@@ -135,7 +140,11 @@ class CodexDriver(Driver):
         return msgspec.structs.replace(play, threads=tuple(_paced(one) for one in play.threads))
 
     def session_files(self, home: Path) -> Sequence[Path]:
-        """Return the rollouts, of the main session and of subagents."""
+        """Return the rollouts, of the main session and of subagents.
+
+        The databases beside them (threads, history, logs) are no part of the record: from a
+        home with nothing but the rollouts both releases send the model the same request.
+        """
         return sorted((home / ".codex" / "sessions").rglob("rollout-*.jsonl"))
 
     def session_id(self, home: Path) -> str:

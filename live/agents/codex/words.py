@@ -11,6 +11,8 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from live.agents.base import CannotDo, Expected, Translation
 from live.agents.codex import patches
 from live.agents.codex.traits import Traits
@@ -31,6 +33,7 @@ from live.model.script import (
 )
 
 WAIT = "wait_agent"
+SEALED = "the provider seals what one agent tells another: only the model reads it"
 _WAIT_MS = 30_000
 
 
@@ -179,7 +182,9 @@ def spawned_by_name(call: Spawn) -> Translation:
         namespace="collaboration",
         arguments={"timeout_ms": _WAIT_MS},
     )
-    return Translation(call=spawn, expects=reported(call), then=(wait,))
+    spawned, waited = reported(call)
+    spawned = msgspec.structs.replace(spawned, unrecorded={"prompt": SEALED})
+    return Translation(call=spawn, expects=(spawned, waited), then=(wait,))
 
 
 def task_name(call: Spawn) -> str:
