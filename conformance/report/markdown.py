@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.report.summary import kinds_of, stores_of
-from conformance.verdicts import DEFECTS, VERDICTS, Cell
+from conformance.report.summary import kinds_of, ranged, stores_of
+from conformance.verdicts import DEFECTS, Cell
 
 START, END = "<!-- fidelity:start -->", "<!-- fidelity:end -->"
 
@@ -19,7 +19,7 @@ def table(cells: Sequence[Cell]) -> str:
     """Return the matrix as a Markdown table: from the best to the worst verdict of each kind.
 
     Of what was read back and what the model was shown; whether the CLI resumed all of it is
-    said behind, and a defect in bold.
+    said behind, what was lost below, and a defect in bold.
     """
     stores = stores_of(cells)
     lines = [
@@ -41,14 +41,11 @@ def _heading(store: str, cells: Sequence[Cell]) -> str:
 
 
 def _square(cells: Sequence[Cell]) -> str:
-    seen = {cell.verdict for cell in cells if cell.witness != "cli"}
-    resumed = {cell.verdict for cell in cells if cell.witness == "cli"}
-    defects = [verdict for verdict in VERDICTS if verdict in (seen | resumed) & DEFECTS]
-    if defects:
-        return f"**{defects[-1]}**"
-    found = [verdict for verdict in VERDICTS if verdict in seen]
-    said = " … ".join(dict.fromkeys(found[:1] + found[-1:]))
-    return f"{said}, resumed" if resumed == {"exact"} else said
+    verdicts, resumed, losses = ranged(cells)
+    if DEFECTS.intersection(verdicts):
+        return f"**{verdicts[0]}**"
+    said = " … ".join(verdicts) + (", resumed" if resumed else "")
+    return f"{said}<br><sub>{', '.join(losses)}</sub>" if losses else said
 
 
 def put(page: Path, text: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from conformance.matrix import KIND_NAMES
-from conformance.verdicts import WITNESSES, Cell, Verdict, Witness, worst
+from conformance.verdicts import DEFECTS, VERDICTS, WITNESSES, Cell, Verdict, Witness, worst
 from transcripts.losses import LossId
 
 
@@ -57,3 +57,28 @@ def witnesses_of(cells: Iterable[Cell]) -> list[Witness]:
     """Return the witnesses that occur, in their order."""
     present = {cell.witness for cell in cells}
     return [witness for witness in WITNESSES if witness in present]
+
+
+class Range(NamedTuple):
+    """What became of one kind in one store, for somebody who reads one line.
+
+    ``verdicts`` are the best and the worst of what was read back and of what the model was
+    shown (one of them where both are equal; a defect alone where there is one), ``resumed``
+    whether the CLI resumed all of it, ``losses`` what was lost besides the form.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    resumed: bool
+    losses: tuple[LossId, ...]
+
+
+def ranged(cells: Iterable[Cell]) -> Range:
+    """Condense the cells of one kind in one store."""
+    found = list(cells)
+    resumed = {cell.verdict for cell in found if cell.witness == "cli"}
+    seen = {cell.verdict for cell in found if cell.witness != "cli"}
+    ordered = [verdict for verdict in VERDICTS if verdict in seen]
+    defects = [verdict for verdict in VERDICTS if verdict in (seen | resumed) & DEFECTS]
+    said = defects[-1:] or dict.fromkeys(ordered[:1] + ordered[-1:])
+    losses = {loss for cell in found for loss in cell.losses} - {"narrated", "withheld-error"}
+    return Range(tuple(said), resumed == {"exact"}, tuple(sorted(losses)))

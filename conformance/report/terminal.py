@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from conformance.report.summary import Square, counts, grid, kinds_of, stores_of, witnesses_of
+from conformance.report.summary import counts, kinds_of, ranged, stores_of
 from conformance.verdicts import VERDICTS, Cell, Verdict
 
 STYLES: dict[Verdict, str] = {
@@ -25,15 +25,17 @@ STYLES: dict[Verdict, str] = {
 
 def show(cells: Sequence[Cell], failures: Sequence[tuple[Cell, str]], console: Console) -> None:
     """Print the table, a line of counts and every failing cell."""
-    squares = grid(cells)
-    witnesses = witnesses_of(cells)
-    table = Table(title="What survives", caption=f"witnesses: {', '.join(witnesses)}")
+    table = Table(
+        title="What survives",
+        caption="the best and the worst of what was read back and of what the model was shown; "
+        "✓ the CLI resumed all of it",
+    )
     table.add_column("kind", no_wrap=True)
     for store in stores_of(cells):
         table.add_column(f"into {store}")
     for kind in kinds_of(cells):
         row = [
-            _square([squares.get((kind, store, witness)) for witness in witnesses])
+            _square([cell for cell in cells if (cell.kind, cell.store) == (kind, store)])
             for store in stores_of(cells)
         ]
         table.add_row(kind, *row)
@@ -51,13 +53,11 @@ def show(cells: Sequence[Cell], failures: Sequence[tuple[Cell, str]], console: C
     console.print(f"{len(failures)} under the floor" if failures else "none under the floor")
 
 
-def _square(squares: Sequence[Square | None]) -> Text:
-    text = Text()
-    for index, square in enumerate(squares):
-        if index:
-            text.append(" · ")
-        if square is None:
-            text.append("–", style="dim")
-        else:
-            text.append(square.verdict, style=STYLES[square.verdict])
+def _square(cells: Sequence[Cell]) -> Text:
+    verdicts, resumed, losses = ranged(cells)
+    text = Text(" … ").join(Text(verdict, style=STYLES[verdict]) for verdict in verdicts)
+    if resumed:
+        text.append(" ✓", style="green")
+    if losses:
+        text.append(f"\n{', '.join(losses)}", style="dim")
     return text

@@ -69,6 +69,19 @@ def test_markdown_names_best_and_worst_what_was_resumed_and_every_defect() -> No
     )
 
 
+def test_what_was_lost_stands_below_the_verdict() -> None:
+    cells = [
+        _cell(kind="ToolCall", verdict="exact"),
+        _cell(kind="ToolCall", verdict="degraded", losses=("time-moved", "model-dropped")),
+        _cell(kind="ToolCall", witness="cli", verdict="exact"),
+        _cell(kind="Plan", verdict="narrated", losses=("narrated",)),
+    ]
+    assert markdown.table(cells).splitlines()[2:] == [
+        "| ToolCall | exact … degraded, resumed<br><sub>model-dropped, time-moved</sub> |",
+        "| Plan | narrated |",
+    ]
+
+
 def test_markdown_goes_between_the_markers_and_touches_nothing_else(tmp_path: Path) -> None:
     readme = tmp_path / "README.md"
     readme.write_text(f"# A\n{markdown.START}\nold\n{markdown.END}\n\nend\n", encoding="utf-8")
