@@ -7,8 +7,19 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from conformance.matrix import KIND_NAMES
-from conformance.verdicts import DEFECTS, VERDICTS, WITNESSES, Cell, Verdict, Witness, worst
+from conformance.verdicts import (
+    DEFECTS,
+    VERDICTS,
+    WITNESSES,
+    Cell,
+    Verdict,
+    Witness,
+    in_order,
+    worst,
+)
 from transcripts.losses import LossId
+
+_SAID_BY_THE_VERDICT = ("narrated", "withheld-error")
 
 
 class Square(NamedTuple):
@@ -77,8 +88,12 @@ def ranged(cells: Iterable[Cell]) -> Range:
     found = list(cells)
     resumed = {cell.verdict for cell in found if cell.witness == "cli"}
     seen = {cell.verdict for cell in found if cell.witness != "cli"}
-    ordered = [verdict for verdict in VERDICTS if verdict in seen]
-    defects = [verdict for verdict in VERDICTS if verdict in (seen | resumed) & DEFECTS]
-    said = defects[-1:] or dict.fromkeys(ordered[:1] + ordered[-1:])
-    losses = {loss for cell in found for loss in cell.losses} - {"narrated", "withheld-error"}
-    return Range(tuple(said), resumed == {"exact"}, tuple(sorted(losses)))
+    ordered: list[Verdict] = [verdict for verdict in VERDICTS if verdict in seen]
+    defects: list[Verdict] = [v for v in VERDICTS if v in (seen | resumed) & DEFECTS]
+    ends: list[Verdict] = ordered[:1] + (ordered[-1:] if len(ordered) > 1 else [])
+    losses = in_order(loss for cell in found for loss in cell.losses)
+    return Range(
+        tuple(defects[-1:] or ends),
+        resumed == {"exact"},
+        tuple(loss for loss in losses if loss not in _SAID_BY_THE_VERDICT),
+    )
