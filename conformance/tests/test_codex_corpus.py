@@ -82,7 +82,9 @@ def test_the_newest_release_is_recorded_again_with_equal_bytes(
     assert names == {path.relative_to(again) for path in again.rglob("*") if path.is_file()}
     for name in sorted(names):
         if name.name == "case.json":
+            # A later table that changes nothing here leaves the recording as good as it was.
+            elsewhere = {"platform": None, "sanitiser": None}
             one, other = document(committed / name), document(again / name)
-            assert {**one, "platform": None} == {**other, "platform": None}
+            assert {**one, **elsewhere} == {**other, **elsewhere}
         else:
             assert (committed / name).read_bytes() == (again / name).read_bytes(), name
