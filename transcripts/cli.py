@@ -137,9 +137,8 @@ def convert(
     reader, path = find_session(session_or_path, source, home)
     transcript: Transcript = reader.read_path(path, recover=recover)
     store = open_store(target, home)
-    session = store.write(
-        transcript, session_id=session_id or str(uuid4()), cwd=cwd and str(Path(cwd).absolute())
-    )
+    cwd = cwd and str(Path(cwd).absolute())
+    session = store.write(transcript, session_id=session_id or str(uuid4()), cwd=cwd)
     resume = store.resume_command(session.session_id)
     if form == "json":
         _print_json(
@@ -153,7 +152,7 @@ def convert(
             }
         )
     else:
-        written(session, resume, transcript.damage if recover else ())
+        written(session, resume, cwd or transcript.cwd, transcript.damage if recover else ())
 
 
 def _print_json(document: Any) -> None:

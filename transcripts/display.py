@@ -14,6 +14,7 @@ from transcripts.narration import prose, qualified_name, scrub
 from transcripts.stores.base import Unlisted, WrittenSession
 
 _LONGEST_MESSAGE_LINES = 12
+_LONGEST_TITLE = 100
 _AUTHOR_STYLES = {"human": "bold cyan", "model": "green", "agent": "green"}
 _STATUS_MARKS = {"failed": "red", "unresolved": "yellow", "cancelled": "yellow", "declined": "red"}
 
@@ -22,17 +23,24 @@ def session_table(sessions: Sequence[SessionInfo], seen: int, failed: Sequence[U
     """Print the sessions of a listing and what could not be listed."""
     console = Console()
     table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("agent", "updated (UTC)", "session", "title", "directory"):
-        table.add_column(heading, overflow="fold" if heading == "session" else "ellipsis")
+    table.add_column("agent", no_wrap=True)
+    table.add_column("updated (UTC)", no_wrap=True)
+    table.add_column("session, title and directory", overflow="fold")
     for session in sessions:
         updated = f"{session.updated_at:%Y-%m-%d %H:%M}" if session.updated_at else "?"
         title = session.title or session.first_user_message or "(no title)"
+        heading = Text(_plain(title.split("\n", 1)[0]))
+        heading.truncate(_LONGEST_TITLE, overflow="ellipsis")
         table.add_row(
             session.agent,
             updated,
-            session.session_id,
-            _plain(title.split("\n", 1)[0]),
-            _plain(session.cwd or "?"),
+            Text("\n").join(
+                (
+                    Text(_plain(session.session_id)),
+                    heading,
+                    Text(_plain(session.cwd or "?"), style="dim"),
+                )
+            ),
         )
     if sessions:
         console.print(table)
@@ -62,7 +70,9 @@ def conversation(transcript: Transcript, messages: Sequence[AnyMessage]) -> None
             console.print(Text(f"unknown record kind {unread.record}: {unread.count}", "yellow"))
 
 
-def written(session: WrittenSession, resume: Sequence[str], damage: Sequence[Damage]) -> None:
+def written(
+    session: WrittenSession, resume: Sequence[str], cwd: str | None, damage: Sequence[Damage]
+) -> None:
     """Print where a converted session went, what it lost and how to go on."""
     console = Console(soft_wrap=True)
     console.print(Text(f"wrote {session.path}"))
@@ -73,7 +83,8 @@ def written(session: WrittenSession, resume: Sequence[str], damage: Sequence[Dam
         console.print(Text(f"  {name}: {count}", style="yellow"))
     for fault in damage:
         console.print(Text(f"  recovered from {_damage(fault)}", style="yellow"))
-    console.print(Text("resume with: " + " ".join(resume), style="bold"))
+    place = f" in {_plain(cwd)}" if cwd else ""
+    console.print(Text(f"resume{place} with: {' '.join(resume)}", style="bold"))
 
 
 def _message(message: AnyMessage) -> Text:

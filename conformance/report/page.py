@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from conformance.report.summary import counts, grid, kinds_of, stores_of, witnesses_of
+from conformance.report.summary import counts, failing, grid, kinds_of, stores_of, witnesses_of
 from conformance.verdicts import VERDICTS, Cell
 
 
@@ -28,6 +28,7 @@ def page(cells: Sequence[Cell], failures: Sequence[tuple[Cell, str]]) -> str:
     return environment.get_template("page.html.j2").render(
         cells=cells,
         failures=failures,
+        failing=failing(len(failures)),
         bad={(cell.kind, cell.store) for cell, _ in failures},
         counted=[(verdict, counted[verdict]) for verdict in VERDICTS if counted[verdict]],
         kinds=kinds_of(cells),

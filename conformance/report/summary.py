@@ -64,6 +64,13 @@ def counts(cells: Iterable[Cell]) -> Counter[Verdict]:
     return Counter(cell.verdict for cell in cells)
 
 
+def failing(count: int) -> str:
+    """Say in one line how many cells fail."""
+    if not count:
+        return "none lost, stale or under the floor"
+    return f"{count} lost, stale or under the floor"
+
+
 def witnesses_of(cells: Iterable[Cell]) -> list[Witness]:
     """Return the witnesses that occur, in their order."""
     present = {cell.witness for cell in cells}

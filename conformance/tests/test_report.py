@@ -53,6 +53,29 @@ def test_the_terminal_names_every_failure() -> None:
     assert "\x1b" not in text
 
 
+def test_the_terminal_says_once_what_many_cells_fail_of() -> None:
+    failing = [_cell(verdict="stale", variant=f"v{n}", why="other bytes") for n in range(9)]
+    out = io.StringIO()
+    show(failing, [(cell, "stale") for cell in failing], Console(file=out, width=80))
+    lines = out.getvalue().splitlines()
+    assert lines[-2:] == [
+        "ToolCall/v0 model->claude file and 8 more into claude: stale: other bytes",
+        "9 lost, stale or under the floor",
+    ]
+
+
+def test_the_table_on_a_terminal_of_80_columns_cuts_no_loss() -> None:
+    cells = [
+        _cell(store=store, verdict="degraded", losses=("replacement-character",))
+        for store in ("claude", "codex", "copilot")
+    ]
+    out = io.StringIO()
+    show(cells, [], Console(file=out, width=80))
+    assert max(map(len, out.getvalue().splitlines())) <= 80
+    table, _, _ = out.getvalue().partition("└")
+    assert "…" not in table
+
+
 def test_markdown_names_best_and_worst_what_was_resumed_and_every_defect() -> None:
     cells = [
         *CELLS,

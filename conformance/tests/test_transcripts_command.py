@@ -119,7 +119,11 @@ def test_a_session_is_carried_over_by_its_id(agent: str, target: str, tmp_path: 
 
 def test_people_are_shown_tables_and_words(agent: str, tmp_path: Path):
     open_store(agent, tmp_path).write(conversation(), session_id=SESSION)
-    assert b"How many?" in transcripts("list", home=tmp_path).stdout
+    far = f"/srv/{'deep/' * 30}"
+    open_store(agent, tmp_path).write(conversation(), session_id=SESSION[:-1] + "0", cwd=far)
+    listed = transcripts("list", home=tmp_path).stdout
+    for words in (SESSION.encode(), b"How many?", b"/srv/app", agent.encode()):
+        assert words in listed
     run = transcripts("show", SESSION, home=tmp_path)
     assert run.returncode == 0, run.stderr
     for words in (b"How many?", b"ls gates", b"exit 2", b"None."):
