@@ -21,7 +21,6 @@ from conformance.witnesses import (
 )
 from live import resume as real
 
-_SEALS = frozenset({"anthropic/signature", "responses/encrypted-content"})
 PROMPT = "Please go on from here, token GOON-0002."
 
 
@@ -63,14 +62,9 @@ def gather_release(
     return store_witnesses(directory, witnesses)
 
 
-def resume(agent: str, release: str, home: Path, session_id: str, own: bool) -> Resumed:
-    """Let the real CLI go on with a session, its requests judged as the provider would.
-
-    ``own`` says that the CLI recorded the conversation itself: what its provider had sealed
-    is a placeholder in a committed recording, and no fault of the writer's.
-    """
-    judging = "record" if own else "enforce"
-    resumed = real.resume(agent, release, home, session_id, PROMPT, judging)
+def resume(agent: str, release: str, home: Path, session_id: str) -> Resumed:
+    """Let the real CLI go on with a session, its requests judged as the provider would."""
+    resumed = real.resume(agent, release, home, session_id, PROMPT, "enforce")
     asked = resumed.asked
     said = next(filter(None, (resumed.stderr.strip(), resumed.log_line, resumed.stdout)), "")
     if asked is None:
@@ -78,10 +72,6 @@ def resume(agent: str, release: str, home: Path, session_id: str, own: bool) -> 
     if asked.answer.status != 200:
         refusal = (asked.answer.error or {}).get("message", "")
         return Resumed(f"the provider refuses its request: {refusal}", asked.history)
-    refused = [finding for finding in asked.violations if finding.rule not in _SEALS]
-    if refused:
-        why = f"the provider would refuse its request: {refused[0].at}: {refused[0].message}"
-        return Resumed(why, asked.history)
     if resumed.returncode != 0:
         return Resumed(f"exit code {resumed.returncode}: {_tail(said)}", asked.history)
     return Resumed(None, asked.history)

@@ -65,8 +65,8 @@ class Resumed(NamedTuple):
     history: Sequence[Entry]
 
 
-Resume = Callable[[str, str, Path, str, bool], Resumed]
-"""Resumes a session: agent, release, home, session id, and whether the CLI recorded it itself."""
+Resume = Callable[[str, str, Path, str], Resumed]
+"""Resumes a session: agent, release, home, session id."""
 
 
 class StoredPart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -253,12 +253,11 @@ def _sessions(
 def _resumed(
     carried: Carried, store: type[Store], release: str, resume: Resume
 ) -> tuple[Crossing, Resumed]:
-    own = carried.source == store.agent
     with written(carried.transcript, store) as (home, _, crossing):
         failure = crossing.refusal or crossing.unreadable
         if failure is not None:
             return crossing, Resumed(f"not written: {failure}", ())
-        return crossing, resume(store.agent, release, home, crossing.session_id, own)
+        return crossing, resume(store.agent, release, home, crossing.session_id)
 
 
 def _cli(crossing: Crossing, resumed: Resumed) -> Judgement:

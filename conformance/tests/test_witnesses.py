@@ -67,9 +67,9 @@ class FakeCli:
         self.hides = hides
         self.sittings = 0
 
-    def resume(self, agent: str, release: str, home: Path, session_id: str, own: bool) -> Resumed:
+    def resume(self, agent: str, release: str, home: Path, session_id: str) -> Resumed:
         """Read the session and show it, or fail."""
-        del agent, release, own
+        del agent, release
         self.sittings += 1
         transcript = FaithfulStore(home).read(session_id)
         assert transcript is not None
