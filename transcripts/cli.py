@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 from uuid import uuid4
@@ -162,9 +163,13 @@ def _print_json(document: Any) -> None:
 
 def main() -> NoReturn:
     """Run the command; a typed error is one line on stderr and exit code 2."""
+    # A terminal that has no sign for a character gets its escape, never a traceback.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         transcripts(standalone_mode=True)
-    except TranscriptError as error:
-        click.echo(f"transcripts: {error}", err=True)
+    except (TranscriptError, OSError) as error:
+        click.echo(f"transcripts: {' '.join(str(error).split())}", err=True)
         sys.exit(UNREADABLE)
     sys.exit(0)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from errno import ENAMETOOLONG
 from pathlib import Path
 
 from transcripts.errors import AmbiguousSession, NotATranscript, SessionNotFound
 from transcripts.model import AnyMessage, Transcript
-from transcripts.stores.base import Store, agents, open_store, store_class
+from transcripts.stores.base import Store, agents, open_store, store_class, typed_errors
 
 
 def read_path(path: str | Path, agent: str | None = None, recover: bool = False) -> Transcript:
@@ -28,13 +29,13 @@ def find_session(
     session_or_path: str, agent: str | None = None, home: Path | None = None
 ) -> tuple[type[Store], Path]:
     """Return the store and the file that a command's argument means: a path or a session id."""
-    path = Path(session_or_path).expanduser()
-    if path.exists():
+    path = _path_of(session_or_path)
+    if path is not None:
         return _store_of(path, agent), path
     found = [
         (type(store), file)
         for store in (open_store(name, home) for name in ([agent] if agent else agents()))
-        if (file := store.find(session_or_path)) is not None
+        if (file := _found(store, session_or_path)) is not None
     ]
     if not found:
         raise SessionNotFound(
@@ -49,6 +50,25 @@ def find_session(
     return found[0]
 
 
+def _path_of(session_or_path: str) -> Path | None:
+    """Return the path that exists under these words, or None: an id may be no path at all."""
+    try:
+        path = Path(session_or_path).expanduser()
+        return path if path.exists() else None
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
+def _found(store: Store, session_id: str) -> Path | None:
+    with typed_errors(store.root):
+        try:
+            return store.find(session_id)
+        except OSError as error:
+            if error.errno == ENAMETOOLONG:
+                return None
+            raise
+
+
 def _store_of(path: Path, agent: str | None) -> type[Store]:
     if not path.exists():
         raise NotATranscript("there is no such file or directory", path=path)
@@ -56,8 +76,9 @@ def _store_of(path: Path, agent: str | None) -> type[Store]:
         return store_class(agent)
     for name in agents():
         store = store_class(name)
-        if store.recognises(path):
-            return store
+        with typed_errors(path):
+            if store.recognises(path):
+                return store
     raise NotATranscript(
         "no session of a known agent", path=path, next_step="name the agent with --agent"
     )

@@ -138,3 +138,12 @@ def test_rows_of_nonsense_are_an_error_or_counted(rows: list[dict[str, Any]]) ->
         path = save(Path(home), rows)
         with suppress(NoMessages):
             assert ClaudeStore.read_path(path).messages
+
+
+def test_half_a_surrogate_pair_in_the_session_id_costs_no_message(tmp_path: Path):
+    rows = Rows(session="\ud83d")
+    rows.user("water the bed")
+    path = tmp_path / "odd.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows.rows))
+    path.with_name("beside.jsonl").write_text("{}\n")
+    assert len(ClaudeStore.read_path(path).messages) == 1

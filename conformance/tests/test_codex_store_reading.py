@@ -1046,3 +1046,52 @@ def test_a_spawned_agents_letter_is_its_report_and_its_copied_history_is_not_rep
     assert [one is not None for one in inherited] == [True, True, False, False]
     assert inherited[1] is not None
     assert (inherited[1].session, inherited[1].id) == (SESSION, spawn.id)
+
+
+def test_a_time_that_no_calendar_holds_costs_the_time_only(tmp_path: Path):
+    odd = user(1, "plant a row") | {"timestamp": "9999-12-31T23:59:59-23:00"}
+    transcript = read(tmp_path, odd, assistant(2, "planted"))
+    assert [words for _, _, words in said(transcript)] == ["plant a row", "planted"]
+    assert len(CodexStore(tmp_path).list()) == 1
+
+
+@pytest.mark.parametrize("kind", [{}, [], 7])
+def test_a_record_whose_type_is_no_string_costs_that_record_only(tmp_path: Path, kind: Any):
+    bare = {"type": kind, "id": 1}
+    path = place(tmp_path, bare, meta(), user(1, "plant a row"))
+    CodexStore.recognises(path)
+    assert len(CodexStore.read_path(path).messages) == 1
+    assert len(CodexStore(tmp_path).list()) == 1
+
+
+@pytest.mark.parametrize("words", ['{"n":NaN}', "[" * 100_000])
+def test_arguments_that_are_no_json_stay_the_string_that_they_are(tmp_path: Path, words: str):
+    asked = item(1, type="function_call", name="t", arguments=words, call_id="c1")
+    told = only(read(tmp_path, asked))
+    assert isinstance(told, ToolCall)
+    assert told.arguments == words
+
+
+def test_two_rollouts_that_call_each_other_the_parent_are_read_to_an_end(tmp_path: Path):
+    other = "0198f000-0000-7000-8000-00000000000b"
+
+    def rollout(own: str, parent: str) -> list[dict[str, Any]]:
+        asked = {"type": "function_call", "name": "spawn_agent", "call_id": "c1"}
+        answer = {"type": "function_call_output", "call_id": "c1"}
+        return [
+            meta(id=own, parent_thread_id=parent, thread_source="subagent"),
+            item(1, **asked, arguments='{"message":"prune"}'),
+            item(2, **answer, output=json.dumps({"agent_id": parent})),
+        ]
+
+    path = place(tmp_path, *rollout(SESSION, other))
+    records = "".join(f"{json.dumps(one)}\n" for one in rollout(other, SESSION))
+    path.with_name(f"rollout-2026-05-02T10-00-00-{other}.jsonl").write_text(records)
+    transcript = CodexStore.read_path(path)
+    assert sum(isinstance(one, SubAgent) for one in transcript.messages) == 2
+
+
+def test_a_directory_is_refused_by_name(tmp_path: Path):
+    for read_it in (CodexStore.read_path, lambda path: list(CodexStore.iter_path(path))):
+        with pytest.raises(NotATranscript, match="cannot be read"):
+            read_it(tmp_path)

@@ -970,3 +970,13 @@ def test_the_home_decides_and_then_the_environment(
     monkeypatch.delenv("COPILOT_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert CopilotStore().root == tmp_path / ".copilot"
+
+
+@pytest.mark.parametrize("odd", [{}, [], 7])
+def test_a_source_that_is_no_string_costs_no_listing(tmp_path: Path, odd: Any):
+    events = Events()
+    events.user("mend the sluice", source=odd)
+    path = tmp_path / ".copilot/session-state" / SESSION / "events.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(f"{json.dumps(event)}\n" for event in events.lines))
+    assert len(CopilotStore(tmp_path).list()) == 1

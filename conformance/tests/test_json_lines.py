@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -209,3 +210,20 @@ def test_a_cut_anywhere_loses_only_the_record_it_falls_in(
 
 def test_an_integer_of_more_than_64_bits_is_written_as_it_is() -> None:
     assert jsonlines.encode([{"n": 2**70, "t": "ü"}]) == f'{{"n":{2**70},"t":"ü"}}\n'.encode()
+
+
+def test_undecodable_bytes_are_said_beside_any_other_character(tmp_path: Path):
+    line = B.replace(b"second", "sec\U0001f332\uff21".encode() + b"\xff")
+    file = read(tmp_path, line + b"\n")
+    assert "invalid_utf8" in {damage.kind for damage in file.damage}
+    assert "lone_surrogate" not in {damage.kind for damage in file.damage}
+    assert file.records[0].value["message"]["content"] == "sec\U0001f332\uff21\ufffd"
+
+
+def test_a_line_of_many_records_is_recovered_in_linear_time(tmp_path: Path):
+    count = 20_000
+    started = process_time()
+    file = read(tmp_path, A * count)
+    assert process_time() - started < 10
+    assert len(file.records) == count
+    assert file.records[-1].offset == len(A) * (count - 1)

@@ -11,18 +11,29 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 
+from transcripts.errors import UnwritableSession
 from transcripts.ids import derive
-from transcripts.model import AgentMessage, CommandExecution, Message, Text, Transcript, UserMessage
+from transcripts.model import (
+    AgentMessage,
+    CommandExecution,
+    Message,
+    Text,
+    ToolCall,
+    Transcript,
+    UserMessage,
+)
 from transcripts.stores import agents, open_store
 
 SCHEMAS = Path(__file__).parents[1] / "schemas"
 SESSION = "0190f5c6-1d2e-7abc-8def-0123456789ab"
 
 
-def transcripts(*arguments: str, home: Path) -> subprocess.CompletedProcess[bytes]:
+def transcripts(*arguments: str, home: Path, **more: str) -> subprocess.CompletedProcess[bytes]:
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LC_ALL": "C"}
+    environment |= more
     environment["PYTHONPATH"] = os.pathsep.join(sys.path)
     program = "from transcripts.cli import main; main()"
     return subprocess.run(
@@ -173,3 +184,40 @@ def test_half_a_surrogate_pair_reaches_the_terminal_as_a_replacement(tmp_path: P
     assert "half \ufffd tree" in run.stdout.decode("utf-8")
     shown = transcripts("show", str(file), "--format", "json", home=tmp_path)
     assert b"half \\ud83c tree" in shown.stdout
+
+
+@pytest.mark.parametrize("argument", ["~nobody-of-this-name/x", "a" * 5000])
+def test_words_that_can_be_no_path_are_an_unknown_session(tmp_path: Path, argument: str):
+    run = transcripts("show", argument, home=tmp_path)
+    assert run.returncode == 2
+    assert run.stderr.startswith(b"transcripts: no session")
+
+
+def test_a_terminal_without_a_sign_for_a_character_gets_its_escape(tmp_path: Path):
+    open_store("codex", tmp_path).write(conversation(), session_id=SESSION)
+    (path,) = tmp_path.rglob("rollout-*.jsonl")
+    path.write_bytes(path.read_bytes().replace(b"How many?", "How many \u9580?".encode()))
+    run = transcripts("show", SESSION, home=tmp_path, PYTHONIOENCODING="ascii")
+    assert run.returncode == 0, run.stderr
+    assert b"How many \\u9580?" in run.stdout
+
+
+def test_arguments_too_deep_to_write_are_refused_before_anything_is_written(
+    tmp_path: Path, agent: str
+):
+    deep: dict[str, Any] = {}
+    for _ in range(950):
+        deep = {"in": deep}
+    asked = ToolCall(
+        id=derive("t", 9),
+        author="model",
+        name="dig",
+        server="spade",
+        arguments=deep,
+        status="completed",
+        at_source="record",
+    )
+    transcript = msgspec.structs.replace(conversation(), messages=(asked,))
+    with pytest.raises(UnwritableSession, match="nested too deeply"):
+        open_store(agent, tmp_path).write(transcript, session_id=SESSION)
+    assert not list(tmp_path.iterdir())

@@ -22,6 +22,7 @@ from transcripts.records.base import Record, RecordFile
 
 _LONG_INTEGER = re.compile(rb"[:,\[]\s*-?[0-9]{16}")
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+_UNDECODED = re.compile("[\udc80-\udcff]")
 _RECORD_START = re.compile(r'\{\s*"')
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -177,7 +178,7 @@ class _Lines:
             yield joined
             return
         text = line.raw.decode("utf-8", "surrogateescape")
-        if "\udc80" <= max(text) <= "\udcff":
+        if _UNDECODED.search(text):
             self._note("invalid_utf8", line.number, line.offset, "bytes that are not UTF-8")
         found = False
         for record in self._complete_objects(line, text, torn=not physical.endswith(b"\n")):
@@ -210,17 +211,20 @@ class _Lines:
     def _complete_objects(self, line: _Line, text: str, *, torn: bool) -> Iterator[Record]:
         position = 0
         whole_before = False
+        undecoded = _UNDECODED.search(text) is not None
+        measured, offset = 0, line.offset
         while position < len(text):
-            nuls = len(text) - position - len(text[position:].lstrip("\0"))
-            if nuls:
-                offset = line.offset + _width(text[:position])
-                self._note("nul_run", line.number, offset, f"{nuls} NUL bytes")
-                position += nuls
-                continue
             if text[position] in " \t\r":
                 position += 1
                 continue
-            offset = line.offset + _width(text[:position])
+            # From the last place on, not from the line's start: a line may hold thousands.
+            offset += _width(text[measured:position])
+            measured = position
+            nuls = _end_of_nuls(text, position) - position
+            if nuls:
+                self._note("nul_run", line.number, offset, f"{nuls} NUL bytes")
+                position += nuls
+                continue
             try:
                 value, end = _LENIENT.raw_decode(text, position)
             except json.JSONDecodeError as error:
@@ -241,7 +245,7 @@ class _Lines:
                 self._note("missing_newline", line.number, offset, "no newline before the record")
             if isinstance(value, dict):
                 raw = text[position:end].encode("utf-8", "surrogateescape")
-                clean = _without_escapes(value) if "invalid_utf8" in self._kinds(line) else value
+                clean = _without_escapes(value) if undecoded else value
                 if position == 0 and end == len(text):
                     self._note("control_character", line.number, offset, "raw control characters")
                 self._note_surrogates(clean, line.number, offset)
@@ -280,9 +284,6 @@ class _Lines:
             why = f"half a surrogate pair at {pointer}, character {position}"
             self._note("lone_surrogate", line, offset, why)
 
-    def _kinds(self, line: _Line) -> set[str]:
-        return {damage.kind for damage in self._damage if damage.line == line.number}
-
     def _damage_at(self, number: int) -> bool:
         return any(damage.line == number for damage in self._damage)
 
@@ -299,6 +300,12 @@ def _parses(raw: bytes) -> bool:
         return isinstance(parse(raw), dict)
     except ValueError:
         return False
+
+
+def _end_of_nuls(text: str, position: int) -> int:
+    while position < len(text) and text[position] == "\0":
+        position += 1
+    return position
 
 
 def _next_start(text: str, position: int, broken_at: int) -> int | None:

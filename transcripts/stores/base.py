@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import ClassVar, overload
 
 import msgspec
 
-from transcripts.errors import UnknownAgent
+from transcripts.errors import DamagedRecord, NotATranscript, UnknownAgent, UnwritableSession
 from transcripts.losses import Loss
 from transcripts.model import AnyMessage, SessionInfo, Transcript
 
@@ -127,6 +128,33 @@ class Store(ABC):
     @abstractmethod
     def resume_command(self, session_id: str) -> Sequence[str]:
         """Return the argument vector with which the CLI resumes the session."""
+
+
+@contextmanager
+def typed_errors(path: Path) -> Generator[None, None, None]:
+    """Turn what the system says of a path (a directory, no permission) into a typed error."""
+    try:
+        yield
+    except OSError as error:
+        raise NotATranscript(
+            f"cannot be read: {error.strerror or error}",
+            path=error.filename or path,
+            next_step="check the path and its permissions",
+        ) from error
+    except RecursionError as error:
+        raise DamagedRecord("a record is nested too deeply to be read", path=path) from error
+
+
+@contextmanager
+def refused_depth(transcript: Transcript) -> Generator[None, None, None]:
+    """Refuse to write what is nested too deeply, before anything is on the disk."""
+    try:
+        yield
+    except RecursionError as error:
+        raise UnwritableSession(
+            "the arguments of a call are nested too deeply to be written",
+            path=transcript.source_path,
+        ) from error
 
 
 _STORES = {

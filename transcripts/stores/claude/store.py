@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar
 
-from transcripts.errors import NotATranscript
 from transcripts.model import AnyMessage, Transcript
 from transcripts.records import jsonlines
-from transcripts.stores.base import Listing, Store, WrittenSession
+from transcripts.stores.base import Listing, Store, WrittenSession, refused_depth, typed_errors
 from transcripts.stores.claude import layout, listing, reader, writer
 from transcripts.stores.claude.reading.rows import Row, row_of
 
@@ -49,13 +47,13 @@ class ClaudeStore(Store):
     @classmethod
     def iter_path(cls, path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
         """Yield the messages of a session file, in order."""
-        with _typed_errors(path):
+        with typed_errors(path):
             yield from reader.iterate(path, recover=recover)
 
     @classmethod
     def read_path(cls, path: Path, *, recover: bool = False) -> Transcript:
         """Read a session file whole, with what other files hold of the session."""
-        with _typed_errors(path):
+        with typed_errors(path):
             return reader.read(path, recover=recover)
 
     def write(
@@ -69,31 +67,20 @@ class ClaudeStore(Store):
         now: datetime | None = None,
     ) -> WrittenSession:
         """Write a new session that every targeted release resumes."""
-        return writer.write(
-            self.root,
-            transcript,
-            session_id=session_id,
-            cwd=cwd,
-            model=model,
-            cli_version=cli_version,
-            now=now,
-        )
+        with refused_depth(transcript):
+            return writer.write(
+                self.root,
+                transcript,
+                session_id=session_id,
+                cwd=cwd,
+                model=model,
+                cli_version=cli_version,
+                now=now,
+            )
 
     def resume_command(self, session_id: str) -> Sequence[str]:
         """Return the command that resumes a session from its own directory."""
         return ["claude", "--resume", session_id]
-
-
-@contextmanager
-def _typed_errors(path: Path) -> Generator[None, None, None]:
-    try:
-        yield
-    except OSError as error:
-        raise NotATranscript(
-            f"cannot be read: {error.strerror or error}",
-            path=path,
-            next_step="check the path and its permissions",
-        ) from error
 
 
 def _is_ours(row: Row) -> bool:

@@ -79,9 +79,10 @@ def write(
     session = _Session(transcript, settings, envelope, now)
     session.compose()
     path = layout.session_file(root, directory, session_id)
+    main = _encoded(session.rows)
     for name, data in session.agent_files().items():
         place_file(path.parent / session_id / "subagents" / name, data)
-    place_file(path, _encoded(session.rows))
+    place_file(path, main)
     return WrittenSession(session_id=session_id, path=path, losses=tuple(session.losses))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NoReturn
 
 
 def text(value: Any) -> str | None:
@@ -37,7 +37,14 @@ def flag(value: Any) -> bool | None:
 
 def parsed(value: str) -> Any:
     """Return the JSON value that a string holds; ValueError if it holds none."""
-    return json.loads(value)
+    try:
+        return json.loads(value, parse_constant=_refuse_constant)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON value")
 
 
 def moment(value: Any) -> datetime | None:
@@ -46,9 +53,9 @@ def moment(value: Any) -> datetime | None:
         return None
     try:
         time = datetime.fromisoformat(value)
-    except ValueError:
+        return None if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return None if time.tzinfo is None else time.astimezone(UTC)
 
 
 def milliseconds(value: Any) -> float | None:

@@ -29,7 +29,7 @@ def read(path: Path, *, recover: bool = False) -> Transcript:
             next_step="if Codex shows one, its format is new here: report the release",
         )
     damage = list(state.damage)
-    with_agents = _with_agents(messages, session_id, root, damage, recover=recover)
+    with_agents = _with_agents(messages, (session_id,), root, damage, recover=recover)
     meta = state.meta
     return Transcript(
         agent=AGENT,
@@ -114,27 +114,31 @@ def _cwd_of(state: State) -> str | None:
 
 def _with_agents(
     messages: list[AnyMessage],
-    session_id: str,
+    lineage: tuple[str, ...],
     root: Path,
     damage: list[Damage],
     *,
     recover: bool,
 ) -> list[AnyMessage]:
-    """Put the messages of each spawned agent, which has a rollout of its own, after its call."""
+    """Put the messages of each spawned agent, which has a rollout of its own, after its call.
+
+    ``lineage`` is the session and those that spawned it, from the first on: two files that
+    each call the other its parent would otherwise be read without an end.
+    """
     found: list[AnyMessage] = []
     for message in messages:
         found.append(message)
-        if not isinstance(message, SubAgent) or message.agent_id in (None, session_id):
+        if not isinstance(message, SubAgent) or message.agent_id in (None, *lineage):
             continue
         path = layout.find(root, message.agent_id)
         if path is None:
             continue
         state, agent_id = _gather(path, root, recover=recover)
-        if parent_of(state.meta) != session_id:
+        if parent_of(state.meta) != lineage[-1] or agent_id in lineage:
             continue
         damage += state.damage
         thread = _thread(state, agent_id, agent=agent_id, caller=message.id)
         # What it copied from the session that spawned it is in that session already.
         own = [one for one in thread.messages(state.drafts) if one.inherited_from is None]
-        found += _with_agents(own, agent_id, root, damage, recover=recover)
+        found += _with_agents(own, (*lineage, agent_id), root, damage, recover=recover)
     return found

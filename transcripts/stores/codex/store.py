@@ -9,9 +9,10 @@ from typing import ClassVar
 
 from transcripts.model import AnyMessage, Transcript
 from transcripts.records import jsonlines
-from transcripts.stores.base import Listing, Store, WrittenSession
+from transcripts.stores.base import Listing, Store, WrittenSession, refused_depth, typed_errors
 from transcripts.stores.codex import layout, listing, reader, writer
 from transcripts.stores.codex.dialects import flat
+from transcripts.stores.codex.foreign import text
 
 _RECORDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _HEAD_LINES = 20
@@ -52,19 +53,21 @@ class CodexStore(Store):
                 except ValueError:
                     continue
                 if isinstance(value, dict):
-                    enveloped = value.get("type") in _RECORDS and "payload" in value
+                    enveloped = text(value.get("type")) in _RECORDS and "payload" in value
                     return enveloped or (flat.is_meta(value) and "instructions" in value)
         return False
 
     @classmethod
     def iter_path(cls, path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
         """Yield the messages of a rollout, in order."""
-        yield from reader.read(path, recover=recover).messages
+        with typed_errors(path):
+            yield from reader.read(path, recover=recover).messages
 
     @classmethod
     def read_path(cls, path: Path, *, recover: bool = False) -> Transcript:
         """Read a rollout whole, with those of the agents that it spawned."""
-        return reader.read(path, recover=recover)
+        with typed_errors(path):
+            return reader.read(path, recover=recover)
 
     def write(
         self,
@@ -77,15 +80,16 @@ class CodexStore(Store):
         now: datetime | None = None,
     ) -> WrittenSession:
         """Write a new rollout that Codex resumes and lists."""
-        return writer.write(
-            transcript,
-            self.root,
-            session_id=session_id,
-            cwd=cwd,
-            model=model,
-            cli_version=cli_version,
-            now=now,
-        )
+        with refused_depth(transcript):
+            return writer.write(
+                transcript,
+                self.root,
+                session_id=session_id,
+                cwd=cwd,
+                model=model,
+                cli_version=cli_version,
+                now=now,
+            )
 
     def resume_command(self, session_id: str) -> Sequence[str]:
         """Return ``codex resume ID``."""

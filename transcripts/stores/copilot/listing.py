@@ -110,7 +110,7 @@ def _said_by_person(record: dict[str, Any], data: dict[str, Any]) -> bool:
     return (
         record.get("agentId") is None
         and data.get("parentToolCallId") is None
-        and data.get("source") in {None, "user"}
+        and data.get("source") in (None, "user")
     )
 
 

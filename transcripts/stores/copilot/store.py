@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from transcripts.model import AnyMessage, Transcript
-from transcripts.stores.base import Listing, Store, WrittenSession
+from transcripts.stores.base import Listing, Store, WrittenSession, refused_depth, typed_errors
 from transcripts.stores.copilot import layout, listing, reader, writer
 
 
@@ -39,12 +39,14 @@ class CopilotStore(Store):
     @classmethod
     def iter_path(cls, path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
         """Yield the messages of a session directory or events file, in order."""
-        return reader.iterate(path, recover=recover)
+        with typed_errors(path):
+            yield from reader.iterate(path, recover=recover)
 
     @classmethod
     def read_path(cls, path: Path, *, recover: bool = False) -> Transcript:
         """Read a session directory or events file whole."""
-        return reader.read(path, recover=recover)
+        with typed_errors(path):
+            return reader.read(path, recover=recover)
 
     def write(
         self,
@@ -57,15 +59,16 @@ class CopilotStore(Store):
         now: datetime | None = None,
     ) -> WrittenSession:
         """Write a new session directory and touch nothing else."""
-        return writer.write(
-            self.root,
-            transcript,
-            session_id=session_id,
-            cwd=cwd,
-            model=model,
-            cli_version=cli_version,
-            now=now,
-        )
+        with refused_depth(transcript):
+            return writer.write(
+                self.root,
+                transcript,
+                session_id=session_id,
+                cwd=cwd,
+                model=model,
+                cli_version=cli_version,
+                now=now,
+            )
 
     def resume_command(self, session_id: str) -> Sequence[str]:
         """Return the arguments with which Copilot CLI resumes the session."""

@@ -153,7 +153,9 @@ def _foreign_damage(source: str, foreign: Iterable[Row]) -> list[Damage]:
 
 def _neighbours(path: Path, root: Path, session_id: str, damage: list[Damage]) -> list[Path]:
     """Return the files of the same folder that name this session as the owner of a row."""
-    needles = [f'"sessionId":{blank}"{session_id}"'.encode() for blank in ("", " ")]
+    # An id that holds half a surrogate pair is in no file as bytes.
+    named = session_id.encode("utf-8", "replace").decode()
+    needles = [f'"sessionId":{blank}"{named}"'.encode() for blank in ("", " ")]
     found: list[Path] = []
     for other in sorted(path.parent.glob("*.jsonl")):
         if other.name == path.name or layout.agent_of_file(other.name) is not None:

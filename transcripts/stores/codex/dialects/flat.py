@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from transcripts.stores.codex.foreign import text
+
 _ITEM_TYPES = frozenset(
     {
         "message",
@@ -33,7 +35,7 @@ def lift(value: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
         return None
     if "record_type" in value:
         return "state", value
-    if value.get("type") in _ITEM_TYPES:
+    if text(value.get("type")) in _ITEM_TYPES:
         return "response_item", value
     if is_meta(value):
         return "session_meta", value

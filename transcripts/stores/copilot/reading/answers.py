@@ -56,7 +56,7 @@ def _asked(data: Mapping[str, Any], assets: Assets, *, of_harness: bool) -> Cont
         text = string(data, "transformedContent")
     parts: list[Part] = [] if text is None else [Text(text=text)]
     for item in mappings(data, "attachments"):
-        held = item.get("type") in {"file", "blob"}
+        held = item.get("type") in ("file", "blob")
         parts.append(assets.part(item) if held else Structured(value=item))
     return tuple(parts)
 
