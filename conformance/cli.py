@@ -194,7 +194,9 @@ def corpus_lint(corpus_directory: Path | None) -> None:
     for case, what in wrong:
         click.echo(f"{case}: {what}")
     count = len(case_directories(corpus))
-    click.echo(f"{count} cases, {len(wrong)} faults", err=True)
+    click.echo(
+        f"{count} cases, {len(wrong) or 'no'} fault{'' if len(wrong) == 1 else 's'}", err=True
+    )
     if wrong:
         sys.exit(FAILED)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
 from rich import box
@@ -14,6 +15,8 @@ from transcripts.narration import prose, qualified_name, scrub
 from transcripts.stores.base import Unlisted, WrittenSession
 
 _LONGEST_MESSAGE_LINES = 12
+_OTHER_LINE_ENDS = frozenset("\x85\u2028\u2029")
+_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _LONGEST_TITLE = 100
 _AUTHOR_STYLES = {"human": "bold cyan", "model": "green", "agent": "green"}
 _STATUS_MARKS = {"failed": "red", "unresolved": "yellow", "cancelled": "yellow", "declined": "red"}
@@ -118,5 +121,6 @@ def _damage(damage: Damage) -> str:
 
 
 def _plain(text: str) -> str:
-    """Drop control characters, so that a transcript can't drive the reader's terminal."""
-    return "".join(c for c in scrub(text) if c == "\t" or c.isprintable())
+    """Drop what drives a terminal or turns its reading direction; join what other lines hold."""
+    kept = (" " if c in _OTHER_LINE_ENDS else c for c in scrub(text) if c not in _DIRECTIONS)
+    return "".join(c for c in kept if c == "\t" or unicodedata.category(c) != "Cc")

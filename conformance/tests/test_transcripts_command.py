@@ -221,3 +221,20 @@ def test_arguments_too_deep_to_write_are_refused_before_anything_is_written(
     with pytest.raises(UnwritableSession, match="nested too deeply"):
         open_store(agent, tmp_path).write(transcript, session_id=SESSION)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_transcript_cannot_drive_the_terminal_and_loses_no_letters(tmp_path: Path):
+    file = tmp_path / "odd.jsonl"
+    content = "a\u001b]0;title\u0007b \u202ec \U0001f469\u200d\U0001f33e one\u2028two"
+    row: dict[str, Any] = {
+        "type": "user",
+        "uuid": "6a1f0e9c-0000-4000-8000-000000000001",
+        "parentUuid": None,
+        "sessionId": "s",
+        "timestamp": "2026-03-01T09:00:00Z",
+        "cwd": "/srv/app",
+        "message": {"role": "user", "content": content},
+    }
+    file.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    shown = transcripts("show", str(file), home=tmp_path).stdout.decode("utf-8")
+    assert "a]0;titleb c \U0001f469\u200d\U0001f33e one two" in shown

@@ -231,7 +231,7 @@ class _Lines:
                 start = _next_start(text, position, error.pos)
                 if start is None:
                     kind = "torn_tail" if torn else "torn_line"
-                    self._note(kind, line.number, offset, f"cut short: {error.msg}")
+                    self._note(kind, line.number, offset, f"cut short: {_words(error)}")
                     return
                 why = "a cut record runs into the next one"
                 self._note("truncated_splice", line.number, offset, why)
@@ -261,7 +261,7 @@ class _Lines:
         offset = line.offset
         if isinstance(error, json.JSONDecodeError):
             offset += _width(error.doc[: error.pos])
-            why = f"not a whole JSON record: {error.msg}"
+            why = f"not a whole JSON record: {_words(error)}"
         elif isinstance(error, UnicodeDecodeError):
             offset += error.start
             why = f"not UTF-8: {error.reason}"
@@ -293,6 +293,11 @@ def _decode(decoder: json.JSONDecoder, text: str) -> Any:
         return decoder.decode(text)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+
+
+def _words(error: json.JSONDecodeError) -> str:
+    """Return what is wrong without the place, which the decoder's words leave open."""
+    return error.msg.removesuffix(" starting at").removesuffix(": ").lower()
 
 
 def _parses(raw: bytes) -> bool:
