@@ -21,6 +21,7 @@ from transcripts.model import (
     Error,
     FileChange,
     FileEdit,
+    Opaque,
     Other,
     PermissionRequest,
     Plan,
@@ -198,6 +199,11 @@ def identity(atom: Atom) -> Any:
 def asset_digests(content: Content | None) -> list[str]:
     """Return the digests of the attachments among some parts."""
     return [part.sha256 or part.path or "" for part in content or () if isinstance(part, Asset)]
+
+
+def opaque(content: Content) -> list[str]:
+    """Return what only a provider can read among some parts."""
+    return [part.data for part in content if isinstance(part, Opaque)]
 
 
 def without_noise(message: AnyMessage) -> AnyMessage:
