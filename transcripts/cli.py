@@ -135,6 +135,9 @@ def convert(
 
     Nothing that exists is touched. What could not cross is said.
     """
+    for name, value in (("--session-id", session_id), ("--cwd", cwd)):
+        if value == "":
+            raise click.UsageError(f"{name} is empty; leave it out, or give it a value")
     reader, path = find_session(session_or_path, source, home)
     transcript: Transcript = reader.read_path(path, recover=recover)
     store = open_store(target, home)

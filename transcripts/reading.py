@@ -72,6 +72,8 @@ def _found(store: Store, session_id: str) -> Path | None:
 def _store_of(path: Path, agent: str | None) -> type[Store]:
     if not path.exists():
         raise NotATranscript("there is no such file or directory", path=path)
+    if not (path.is_file() or path.is_dir()):
+        raise NotATranscript("neither a regular file nor a directory", path=path)
     if agent is not None:
         return store_class(agent)
     for name in agents():

@@ -330,7 +330,7 @@ def test_call_ids_stay_unique_and_short(tmp_path: Path):
             PermissionRequest(id="", author="harness", tool="rm", decision="denied"),
             "(permission was asked for rm; it was denied)",
         ),
-        (Other(id="", author="harness", record="note", value="dry"), "(recorded as note) dry"),
+        (Other(id="", author="agent", record="note", value="dry"), "(recorded as note) dry"),
         (
             WebSearch(id="", author="model", name="web", query="pear", output=text("green")),
             "(the web was searched: pear)\n\ngreen",
@@ -775,3 +775,23 @@ def test_a_write_that_is_refused_leaves_no_part_of_itself(tmp_path: Path):
     with pytest.raises(SessionExists):
         write(tmp_path, with_agent())
     assert sorted(tmp_path.rglob("*.jsonl")) == before
+
+
+def test_a_system_prompt_of_another_cli_does_not_become_the_models_own_words(tmp_path: Path):
+    told = Other(
+        id="11111111-2222-5333-8444-000000000001",
+        author="harness",
+        record="system.message",
+        value={"content": "the other CLI's rules"},
+    )
+    asked = UserMessage(
+        id="11111111-2222-5333-8444-000000000002", author="human", content=(Text(text="go on"),)
+    )
+    transcript = Transcript(
+        agent="copilot", session_id="s", cwd="/srv/mill", messages=(told, asked)
+    )
+    written = CodexStore(tmp_path).write(
+        transcript, session_id="0190f5c6-1d2e-7abc-8def-0123456789ab"
+    )
+    assert b"other CLI's rules" not in written.path.read_bytes()
+    assert ("harness-dropped", told.id) in {(loss.loss, loss.message) for loss in written.losses}

@@ -980,3 +980,20 @@ def test_a_source_that_is_no_string_costs_no_listing(tmp_path: Path, odd: Any):
     path.parent.mkdir(parents=True)
     path.write_text("".join(f"{json.dumps(event)}\n" for event in events.lines))
     assert len(CopilotStore(tmp_path).list()) == 1
+
+
+def test_events_that_a_file_holds_twice_are_told_once(tmp_path: Path) -> None:
+    events = Events()
+    events.user("sluice up")
+    events.answer("it is up")
+    events.lines += events.lines[1:]
+    events.user("sluice down")
+    transcript = read(events, tmp_path)
+    said = [message.content[0].text for message in transcript.messages]
+    assert said == ["sluice up", "it is up", "sluice down"]
+    assert [(d.kind, d.line) for d in transcript.damage] == [
+        ("duplicate_record", 4),
+        ("duplicate_record", 5),
+    ]
+    (path,) = tmp_path.rglob("events.jsonl")
+    assert [m.id for m in CopilotStore.iter_path(path)] == [m.id for m in transcript.messages]

@@ -238,3 +238,20 @@ def test_a_transcript_cannot_drive_the_terminal_and_loses_no_letters(tmp_path: P
     file.write_text(json.dumps(row) + "\n", encoding="utf-8")
     shown = transcripts("show", str(file), home=tmp_path).stdout.decode("utf-8")
     assert "a]0;titleb c \U0001f469\u200d\U0001f33e one two" in shown
+
+
+@pytest.mark.parametrize("option", ["--session-id", "--cwd"])
+def test_an_empty_option_is_misuse_and_not_a_default(tmp_path: Path, option: str):
+    open_store("codex", tmp_path).write(conversation(), session_id=SESSION)
+    before = sorted(tmp_path.rglob("*"))
+    run = transcripts("convert", SESSION, "--to", "claude", option, "", home=tmp_path)
+    assert run.returncode == 2
+    assert option.encode() in run.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe")
+    run = transcripts("show", str(tmp_path / "pipe"), "--agent", "claude", home=tmp_path)
+    assert run.returncode == 2
+    assert b"neither a regular file nor a directory" in run.stderr

@@ -25,6 +25,7 @@ from transcripts.model import (
     Error,
     Message,
     Opaque,
+    Other,
     Reasoning,
     SubAgent,
     Transcript,
@@ -188,7 +189,8 @@ def _stays(message: Message) -> tuple[LossId, str] | None:
 
 def _stays_elsewhere(message: Message) -> tuple[LossId, str] | None:
     """Return why another CLI's message stays behind, or None."""
-    if isinstance(message, UserMessage) and message.author == "harness":
+    shown = isinstance(message, UserMessage) or (isinstance(message, Other) and message.in_context)
+    if shown and message.author == "harness":
         return "harness-dropped", "Codex gives its model a context of its own"
     if not message.in_context and isinstance(
         message, Call | UserMessage | AgentMessage | Reasoning

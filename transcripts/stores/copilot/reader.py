@@ -30,13 +30,14 @@ from transcripts.stores.copilot.reading.context import Placing
 from transcripts.stores.copilot.reading.events import KNOWN, Event, event_of, mapping, string
 from transcripts.stores.copilot.reading.frame import Frame
 from transcripts.stores.copilot.reading.index import Index
+from transcripts.stores.copilot.reading.replays import without_replays
 
 
 def read(path: Path, *, recover: bool = False) -> Transcript:
     """Read a session whole: its messages, and what it and its directory say of it."""
     spot = place(path)
     file = jsonlines.read(spot.events, spot.root, recover=recover)
-    events = [event_of(record) for record in file.records]
+    events = [event_of(record) for record in without_replays(file.records, file.damage)]
     index = Index(events)
     session_id = _session_id(index, spot)
     reading = _Reading(session_id, index)
@@ -68,11 +69,12 @@ def iterate(path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
     """Yield the messages of a session in bounded memory: the file is gone through twice."""
     spot = place(path)
     damage: list[Damage] = []
-    index = Index(map(event_of, jsonlines.iterate(spot.events, spot.root, [], recover=recover)))
+    ahead = jsonlines.iterate(spot.events, spot.root, [], recover=recover)
+    index = Index(map(event_of, without_replays(ahead, [])))
     reading = _Reading(_session_id(index, spot), index)
     records = jsonlines.iterate(spot.events, spot.root, damage, recover=recover)
     found = False
-    for message in reading.messages(map(event_of, records)):
+    for message in reading.messages(map(event_of, without_replays(records, damage))):
         found = True
         yield message
     if not found:
