@@ -32,14 +32,8 @@ from live.sanitise import Unfaithful
 
 _TOP_LEVEL = frozenset({"case.json", "truth.json", "model.jsonl", "expected.json"})
 _DIRECTORIES = frozenset({"home", "hooked"})
-# Not /root: so Codex calls the first of its agents, and no sandbox has its home there.
-_MACHINE_PATHS = re.compile(rb"/(?:work|farm|home/(?!robin)\w+|tmp/bash[_-]\w*|Users/\w+)\b")
-_PROSE = (
-    b"You are Claude Code",
-    b"You are a coding agent running in the Codex CLI",
-    b"You are the GitHub Copilot CLI",
-    b"interactive CLI tool that helps users with software engineering",
-)
+# Whatever else lies on a machine has no origin; people's homes are named besides.
+_MACHINE_PATHS = re.compile(rb"/(?:home/(?!robin)|Users/)\w+")
 _ENTROPY = frozenset({"Base64HighEntropyString", "HexHighEntropyString"})
 # Both look for words beside a value ("token: …"); the scenarios are full of such words, and
 # the addresses are loopback's.
@@ -188,9 +182,6 @@ def _unclean(path: Path) -> Iterator[str]:
     for match in _MACHINE_PATHS.finditer(content):
         line = content.count(b"\n", 0, match.start()) + 1
         yield f"line {line}: a path of the machine: {match[0].decode()}"
-    for prose in _PROSE:
-        if prose in content:
-            yield f"holds the vendor's prose ({prose.decode()!r})"
     yield from _secrets(path)
 
 

@@ -67,7 +67,6 @@ def test_a_changed_byte_is_seen(corpus: Path) -> None:
     [
         ("I'll count them, as I always do here.", "unknown origin"),
         ("I'll count them in /home/jane/garden.", "a path of the machine"),
-        ("I'll count them. You are Claude Code.", "vendor's prose"),
         ("I'll count them: ghp_" + "a1B2" * 9, "GitHub Token"),
         ("I'll.", "no file holds its text"),
     ],
