@@ -11,8 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from live.agents import patches
 from live.agents.base import CannotDo, Translation, find_driver
-from live.agents.codex import CodexDriver, patches
+from live.agents.codex import CodexDriver
 from live.composing import steps
 from live.model.play import Play, PlayResponse, PlayTurn, Thread
 from live.model.process import ScriptedModel

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from live.agents.base import find_driver
+from live.agents.base import CannotDo, find_driver
 from live.model.script import (
     Command,
     Create,
@@ -143,6 +143,28 @@ def test_a_codex_model_changes_files_by_patches_of_free_text(version: str) -> No
     _, text, _, fields = said(version, call, "apply-patch")
     assert "\n@@\n-two\n+three\n" in text
     assert fields["status"] == "failed"
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_a_patch_that_moves_a_file_quotes_what_is_in_it_by_then(version: str) -> None:
+    edit = Update(id="u", path="a.txt", old="one", new="uno")
+    move = Rename(id="m", path="a.txt", to="b.txt")
+    responses = (Response(calls=(edit,)), Response(calls=(move,)))
+    scenario = Scenario(
+        name="moving",
+        revision=1,
+        title="",
+        workspace={"a.txt": "one\ntwo\n"},
+        turns=(Turn(prompt="Go.", responses=responses),),
+    )
+    driver = find_driver("copilot", version, "apply-patch")
+    (said,) = driver.translate_response(responses[1], scenario, WORKSPACE)
+    assert said.call.arguments == (
+        "*** Begin Patch\n*** Update File: /srv/project/a.txt\n*** Move to: /srv/project/b.txt\n"
+        "@@\n uno\n*** End Patch\n"
+    )
+    with pytest.raises(CannotDo):
+        driver.translate(move, WORKSPACE)
 
 
 @pytest.mark.parametrize("version", RELEASES)

@@ -13,9 +13,9 @@ import msgspec
 
 from live.agents.base import CannotDo, Driver, Expected, Translation
 from live.agents.codex import code_mode, words
-from live.agents.codex.patches import files_before
 from live.agents.codex.settings import API_KEY_VARIABLE, config_toml
 from live.agents.codex.traits import traits
+from live.agents.patches import files_before
 from live.model.play import Auxiliary, Play, PlayResponse, Thread, Wire
 from live.model.script import Call, Mcp, Response, Scenario
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
+from live.agents import patches
 from live.agents.base import CannotDo, Expected, Translation
-from live.agents.codex import patches
 from live.agents.codex.traits import Traits
 from live.mcp_server import SERVER
 from live.model.play import WireCall

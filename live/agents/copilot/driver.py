@@ -22,6 +22,7 @@ from semver import Version
 
 from live.agents.base import Driver, Translation
 from live.agents.copilot.words import PATCH, Words
+from live.agents.patches import files_before
 from live.mcp_server import SERVER
 from live.model.play import Auxiliary, Wire
 from live.model.script import Call, Mcp, Response, Scenario, Spawn
@@ -123,7 +124,16 @@ class CopilotDriver(Driver):
 
     def translate(self, call: Call, workspace: str) -> Translation:
         """Put a scripted call into the CLI's own words; CannotDo if there are none."""
-        return Words(self.version, self.dialect, workspace).say(call)
+        return Words(self.version, self.dialect, workspace, {}).say(call)
+
+    def translate_response(
+        self, response: Response, scenario: Scenario, workspace: str
+    ) -> Sequence[Translation]:
+        """Put all calls of one answer into the CLI's own words."""
+        return [
+            Words(self.version, self.dialect, workspace, files_before(scenario, call.id)).say(call)
+            for call in response.calls
+        ]
 
     @property
     def task_unrecorded(self) -> str | None:

@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping
 from functools import singledispatchmethod
 from typing import Any
 
+import msgspec
 from semver import Version
 
+from live.agents import patches
 from live.agents.base import CannotDo, Expected, Translation
 from live.mcp_server import SERVER
 from live.model.play import WireCall
@@ -47,12 +50,18 @@ _TODO_STATUS = {"pending": "pending", "in_progress": "in_progress", "completed":
 
 
 class Words:
-    """The words of one release in one dialect, for one workspace."""
+    """The words of one release in one dialect, for one workspace.
 
-    def __init__(self, version: str, dialect: str | None, workspace: str) -> None:
+    ``files`` are the workspace's files as a call finds them: a patch quotes them.
+    """
+
+    def __init__(
+        self, version: str, dialect: str | None, workspace: str, files: Mapping[str, str]
+    ) -> None:
         self._version = Version.parse(version)
         self._patches = dialect == PATCH
         self._workspace = workspace.rstrip("/")
+        self._files = files
 
     @singledispatchmethod
     def say(self, call: Any) -> Translation:
@@ -67,19 +76,21 @@ class Words:
 
     @say.register
     def _(self, call: Delete) -> Translation:
+        path = self._absolute(call.path)
         if self._patches:
-            return self._patch(
-                call.id,
-                [f"*** Delete File: {self._absolute(call.path)}"],
-                {"path": self._absolute(call.path), "operation": "delete"},
-            )
-        command = f"rm {shlex.quote(self._absolute(call.path))}"
-        return self._bash(call.id, command, "", 0, "Delete a file")
+            patch = patches.delete(msgspec.structs.replace(call, path=path))
+            return self._patch(call.id, patch, {"path": path, "operation": "delete"})
+        return self._bash(call.id, f"rm {shlex.quote(path)}", "", 0, "Delete a file")
 
     @say.register
     def _(self, call: Rename) -> Translation:
-        # A patch can't do it alone: "Update file hunk for path … is empty" (both releases).
-        command = " ".join(["mv", *(shlex.quote(self._absolute(p)) for p in (call.path, call.to))])
+        path, to = self._absolute(call.path), self._absolute(call.to)
+        if self._patches:
+            moved = msgspec.structs.replace(call, path=path, to=to)
+            patch = patches.rename(moved, self._files.get(call.path))
+            change = {"path": path, "operation": "move", "moved_to": to}
+            return self._patch(call.id, patch, change)
+        command = f"mv {shlex.quote(path)} {shlex.quote(to)}"
         return self._bash(call.id, command, "", 0, "Move a file")
 
     @say.register
@@ -100,8 +111,8 @@ class Words:
         path = self._absolute(call.path)
         change = {"path": path, "operation": "add", "after": call.content}
         if self._patches:
-            lines = [f"*** Add File: {path}", *(f"+{line}" for line in _lines(call.content))]
-            return self._patch(call.id, lines, change)
+            patch = patches.create(msgspec.structs.replace(call, path=path))
+            return self._patch(call.id, patch, change)
         arguments = {"path": path, "file_text": call.content}
         fields = {"changes": [change]}
         return Translation(
@@ -114,13 +125,10 @@ class Words:
         path = self._absolute(call.path)
         change = {"path": path, "operation": "update", "before": call.old, "after": call.new}
         if self._patches:
-            lines = [
-                f"*** Update File: {path}",
-                "@@",
-                *(f"-{line}" for line in _lines(call.old)),
-                *(f"+{line}" for line in _lines(call.new)),
-            ]
-            return self._patch(call.id, lines, change, fails=call.fails)
+            changed = msgspec.structs.replace(call, path=path)
+            patch, before, after = patches.update(changed, self._files.get(call.path))
+            change |= {"before": before, "after": after}
+            return self._patch(call.id, patch, change, fails=call.fails)
         arguments = {"path": path, "old_str": call.old, "new_str": call.new}
         fields: dict[str, Any] = {"changes": [change]}
         if call.fails:
@@ -213,14 +221,13 @@ class Words:
         )
 
     def _patch(
-        self, id: str, lines: list[str], change: dict[str, Any], *, fails: bool = False
+        self, id: str, patch: str, change: dict[str, Any], *, fails: bool = False
     ) -> Translation:
-        text = "\n".join(["*** Begin Patch", *lines, "*** End Patch", ""])
         fields: dict[str, Any] = {"changes": [change]}
         if fails:
             fields["status"] = "failed"
         return Translation(
-            call=WireCall(id=f"call_{id}", name="apply_patch", arguments=text, custom=True),
+            call=WireCall(id=f"call_{id}", name="apply_patch", arguments=patch, custom=True),
             expects=(Expected(kind="FileChange", fields=fields),),
         )
 
@@ -241,10 +248,6 @@ class Words:
     def _has_terminal(self) -> bool:
         """Whether commands run on a terminal (1.0.60) rather than on pipes (1.0.102)."""
         return self._version < Version(1, 0, 80)
-
-
-def _lines(text: str) -> list[str]:
-    return text.removesuffix("\n").split("\n")
 
 
 def _quoted(text: str) -> str:

@@ -21,7 +21,7 @@ SESSIONS = "session-state"
 EVENTS = "events.jsonl"
 WORKSPACE = "workspace.yaml"
 
-# What a session keeps beside its transcript. ``session.sql`` is a database as text, the form
+# What a session keeps beside its transcript. ``session.db.sql`` is a database as text, the form
 # in which recordings keep it.
 _SIDE_STORES = {
     "checkpoints": "checkpoints",
@@ -29,7 +29,7 @@ _SIDE_STORES = {
     "research": "research",
     "rewind-file-snapshots": "undo history",
     "session.db": "todos",
-    "session.sql": "todos",
+    "session.db.sql": "todos",
     "plan.md": "plan",
 }
 

@@ -1,9 +1,9 @@
 """Edits in the language of ``apply_patch``, which takes whole lines only.
 
-A patch quotes the file it changes: a fragment of a line becomes the whole line, and a patch
-that only moves a file must still quote one of its lines ("Update file hunk is empty"
-otherwise). So the content of every file at the moment of a call is worked out from the
-scenario itself.
+Codex has it for all models, Copilot for the Codex ones. A patch quotes the file it changes:
+a fragment of a line becomes the whole line, and a patch that only moves a file must still
+quote one of its lines ("Update file hunk is empty" otherwise). So the content of every file
+at the moment of a call is worked out from the scenario itself.
 """
 
 from __future__ import annotations
