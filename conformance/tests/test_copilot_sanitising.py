@@ -80,25 +80,26 @@ def test_an_instant_written_in_two_ways_stays_one_instant() -> None:
 
 
 @pytest.mark.parametrize("taken", ["24.999", "25.000"])
-def test_the_time_told_to_the_model_is_the_time_of_its_record(taken: str) -> None:
-    told = f"<current_datetime>2026-09-21T13:33:{taken}+00:00</current_datetime>\n\nSow."
-    asked = event("user.message", "25.000", content="Sow.", transformedContent=told)
-    (clean,) = sanitiser("Sow.").documents([lines(asked)])
+def test_the_time_told_to_hooks_is_the_time_of_its_record(taken: str) -> None:
+    told = {"timestamp": 1_790_000_000_000 + round((float(taken) - 20) * 1000)}
+    asked = event("hook.start", "25.000", input=told)
+    (clean,) = sanitiser().documents([lines(asked)])
     (record,) = clean.records
     assert record["timestamp"] == "2026-01-05T10:00:00.137Z"
-    assert record["data"]["transformedContent"] == (
-        "<current_datetime>2026-01-05T10:00:00.137+00:00</current_datetime>\n\nSow."
-    )
+    assert record["data"]["input"]["timestamp"] == 1_767_607_200_137
 
 
-def test_reminders_lose_their_words_and_keep_their_tags() -> None:
-    said = "Sow.\n\n<system_reminder>\nThere are no tables yet.\n</system_reminder>"
-    asked = event("user.message", "25.000", content="Sow.", transformedContent=said)
-    (clean,) = sanitiser("Sow.").documents([lines(asked)])
-    text = clean.records[0]["data"]["transformedContent"]
-    assert text.startswith("Sow.\n\n<system_reminder>")
-    assert text.endswith("</system_reminder>")
-    assert "tables" not in text
+def test_of_what_the_model_is_told_the_prompt_stays() -> None:
+    prompt = "Sow the beans by the southern wall."
+    told = f"<current_datetime>2026-09-21T13:33:25.000+00:00</current_datetime>\n\n{prompt}"
+    told += "\n\n<system_reminder>\nThere are no tables yet.\n</system_reminder>"
+    asked = event("user.message", "25.000", content=prompt, transformedContent=told)
+    (clean,) = sanitiser(prompt).documents([lines(asked)])
+    assert clean.records[0]["data"] == {
+        "content": prompt,
+        "transformedContent": f"[elided: data.transformedContent, 128]{prompt}"
+        "[elided: data.transformedContent, 64]",
+    }
 
 
 def test_an_agent_keeps_one_new_id_as_value_as_key_and_inside_words() -> None:
