@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from typing import ClassVar, overload
+from typing import Any, ClassVar, overload
 
 import msgspec
 
@@ -145,16 +145,44 @@ def typed_errors(path: Path) -> Generator[None, None, None]:
         raise DamagedRecord("a record is nested too deeply to be read", path=path) from error
 
 
+_DEEPEST = 400
+"""Levels of nesting that every writer takes on every Python, whose own limits differ."""
+
+
 @contextmanager
 def refused_depth(transcript: Transcript) -> Generator[None, None, None]:
     """Refuse to write what is nested too deeply, before anything is on the disk."""
+    for message in transcript.messages:
+        if _is_deeper(getattr(message, "arguments", None), _DEEPEST):
+            raise _too_deep(transcript, message.id)
     try:
         yield
     except RecursionError as error:
-        raise UnwritableSession(
-            "the arguments of a call are nested too deeply to be written",
-            path=transcript.source_path,
-        ) from error
+        raise _too_deep(transcript, None) from error
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    """Whether a JSON value is nested deeper than that; never by recursion."""
+    layer = [value]
+    for _ in range(levels):
+        layer = [
+            member
+            for one in layer
+            if isinstance(one, (dict, list))
+            for member in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not layer:
+            return False
+    return True
+
+
+def _too_deep(transcript: Transcript, message: str | None) -> UnwritableSession:
+    whose = f"of message {message} " if message else ""
+    return UnwritableSession(
+        f"the arguments of a call {whose}are nested too deeply to be written",
+        path=transcript.source_path,
+        next_step=f"leave out what is nested deeper than {_DEEPEST} levels",
+    )
 
 
 _STORES = {
