@@ -202,11 +202,9 @@ def test_a_terminal_without_a_sign_for_a_character_gets_its_escape(tmp_path: Pat
     assert b"How many \\u9580?" in run.stdout
 
 
-def test_arguments_too_deep_to_write_are_refused_before_anything_is_written(
-    tmp_path: Path, agent: str
-):
+def digging(levels: int) -> Transcript:
     deep: dict[str, Any] = {}
-    for _ in range(950):
+    for _ in range(levels - 1):
         deep = {"in": deep}
     asked = ToolCall(
         id=derive("t", 9),
@@ -217,9 +215,28 @@ def test_arguments_too_deep_to_write_are_refused_before_anything_is_written(
         status="completed",
         at_source="record",
     )
-    transcript = msgspec.structs.replace(conversation(), messages=(asked,))
+    before = conversation().messages[:1]
+    return msgspec.structs.replace(conversation(), messages=(*before, asked))
+
+
+def test_arguments_of_two_hundred_levels_are_written_and_read_back(tmp_path: Path, agent: str):
+    transcript = digging(200)
+    store = open_store(agent, tmp_path)
+    store.write(transcript, session_id=SESSION)
+    copy = store.read(SESSION)
+    assert copy is not None
+    written, read = (
+        [message.arguments for message in one.messages if isinstance(message, ToolCall)]
+        for one in (transcript, copy)
+    )
+    assert read == written
+
+
+def test_arguments_too_deep_to_write_are_refused_before_anything_is_written(
+    tmp_path: Path, agent: str
+):
     with pytest.raises(UnwritableSession, match="nested too deeply"):
-        open_store(agent, tmp_path).write(transcript, session_id=SESSION)
+        open_store(agent, tmp_path).write(digging(201), session_id=SESSION)
     assert not list(tmp_path.iterdir())
 
 

@@ -145,7 +145,7 @@ def typed_errors(path: Path) -> Generator[None, None, None]:
         raise DamagedRecord("a record is nested too deeply to be read", path=path) from error
 
 
-_DEEPEST = 400
+_DEEPEST = 200
 """Levels of nesting that every writer takes on every Python, whose own limits differ."""
 
 
