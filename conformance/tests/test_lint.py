@@ -66,6 +66,8 @@ def test_a_changed_byte_is_seen(corpus: Path) -> None:
     ("new", "seen"),
     [
         ("I'll count them, as I always do here.", "unknown origin"),
+        ("I'll count them. You are a gardener's helper.", "unknown origin"),
+        ("I'll count them in /opt/jane/garden.", "unknown origin"),
         ("I'll count them in /home/jane/garden.", "a path of the machine"),
         ("I'll count them: ghp_" + "a1B2" * 9, "GitHub Token"),
         ("I'll.", "no file holds its text"),
