@@ -114,12 +114,13 @@ class Turn:
         values = [json.loads(line) for line in lines]
         kept = [at for at, value in enumerate(values) if not form.initial(value)]
         parents: dict[str, str | None] = {}
-        if form.own and form.parent:
+        own = form.own
+        if own and form.parent:
             # What is left out leaves its links to its parent.
             parents = {
-                str(value[form.own]): value.get(form.parent)
+                str(value[own]): value.get(form.parent)
                 for value in values
-                if form.initial(value) and form.own in value
+                if form.initial(value) and own in value
             }
         owners = _owners([values[at] for at in kept])
         self.records: Sequence[Template] = [
@@ -132,7 +133,7 @@ class Turn:
             for place, at in enumerate(kept)
         ]
         linked = [values[at] for at in kept if is_linked(values[at], form)]
-        self.last: str | None = str(linked[-1][form.own]) if linked and form.own else None
+        self.last: str | None = str(linked[-1][own]) if linked and own else None
 
 
 def is_linked(value: Mapping[str, Any], form: Format) -> bool:

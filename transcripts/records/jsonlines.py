@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+import msgspec
 import orjson
 
 from transcripts.errors import ChangedDuringRead, DamagedRecord
@@ -22,6 +23,7 @@ from transcripts.records.base import Record, RecordFile
 
 _LONG_INTEGER = re.compile(rb"[:,\[]\s*-?[0-9]{16}")
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _UNDECODED = re.compile("[\udc80-\udcff]")
 _RECORD_START = re.compile(r'\{\s*"')
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -40,12 +42,24 @@ _STRICT = json.JSONDecoder(parse_constant=_refuse_constant)
 _LENIENT = json.JSONDecoder(parse_constant=_refuse_constant, strict=False)
 
 
+_fast = msgspec.json.Decoder().decode
+"""As fast as orjson, and exact: orjson rounds an integer of more than 64 bits in silence."""
+
+
 def parse(raw: bytes) -> Any:
     """Parse one JSON text; raise ValueError if it is none.
 
-    orjson first. The standard library where orjson refuses what the CLIs wrote legally (half
-    a surrogate pair), and where an integer is long enough for orjson to round it silently.
+    What the fast decoder refuses is looked at again: half a surrogate pair, which CLIs write
+    legally, and nesting that is deep without being endless.
     """
+    try:
+        return _fast(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return _parse_again(raw)
+
+
+def _parse_again(raw: bytes) -> Any:
+    """Parse by orjson, or by the standard library where orjson refuses or would round."""
     if _LONG_INTEGER.search(raw) is None:
         try:
             return orjson.loads(raw)
@@ -131,27 +145,48 @@ class _Lines:
 
     def records(self) -> Iterator[Record]:
         """Yield each whole record."""
-        name = self._name
-        while (line := self._next()) is not None:
-            number, offset, raw = line
-            if number == 1 and raw.startswith(_BYTE_ORDER_MARK):
-                self._note("byte_order_mark", number, offset, "the file opens with a BOM")
-                raw, offset = raw[3:], offset + 3
-            text = raw.strip(b" \t\r\n")
-            if not text:
-                continue
+        name, fast, source, ahead = self._name, _fast, self._source, self._ahead
+        while True:
+            # As _next() has it: this loop is gone through once for every line of a session.
+            if ahead:
+                number, offset, raw = ahead.pop(0)
+            else:
+                raw = next(source, None)
+                if raw is None:
+                    return
+                self._number = number = self._number + 1
+                offset = self._offset
+                self._offset = offset + len(raw)
             try:
-                value = parse(text)
-            except (ValueError, RecursionError) as error:
-                start = offset + len(raw) - len(raw.lstrip(b" \t\r\n"))
-                yield from self._damaged(_Line(number, start, raw.strip(b" \t\r\n")), raw, error)
+                value = fast(raw)
+            except (msgspec.DecodeError, RecursionError):
+                yield from self._second_look(number, offset, raw)
                 continue
-            if type(value) is not dict:
+            if type(value) is dict:
+                yield Record(value, raw.strip(b" \t\r\n"), name, number, offset)
+            else:
                 self._fault("not_an_object", number, offset, "a JSON value that is no object")
-                continue
-            if b"\\u" in text and _SURROGATE_ESCAPE.search(text):
-                self._note_surrogates(value, number, offset)
-            yield Record(value, text, name, number, offset)
+
+    def _second_look(self, number: int, offset: int, raw: bytes) -> Iterator[Record]:
+        """Yield what is whole of a line that the fast decoder refused."""
+        if number == 1 and raw.startswith(_BYTE_ORDER_MARK):
+            self._note("byte_order_mark", number, offset, "the file opens with a BOM")
+            raw, offset = raw[3:], offset + 3
+        text = raw.strip(b" \t\r\n")
+        if not text:
+            return
+        try:
+            value = parse(text)
+        except (ValueError, RecursionError) as error:
+            start = offset + len(raw) - len(raw.lstrip(b" \t\r\n"))
+            yield from self._damaged(_Line(number, start, raw.strip(b" \t\r\n")), raw, error)
+            return
+        if type(value) is not dict:
+            self._fault("not_an_object", number, offset, "a JSON value that is no object")
+            return
+        if b"\\u" in text and _SURROGATE_ESCAPE.search(text):
+            self._note_surrogates(value, number, offset)
+        yield Record(value, text, self._name, number, offset)
 
     def _next(self) -> _Line | None:
         if self._ahead:
@@ -341,9 +376,8 @@ def _width(text: str) -> int:
 
 def _lone_surrogates(value: Any, pointer: str) -> Iterator[tuple[str, int]]:
     if isinstance(value, str):
-        for position, character in enumerate(value):
-            if "\ud800" <= character <= "\udfff":
-                yield pointer or "/", position
+        for match in _SURROGATE.finditer(value):
+            yield pointer or "/", match.start()
     elif isinstance(value, dict):
         for key, member in value.items():
             step = key.replace("~", "~0").replace("/", "~1")
