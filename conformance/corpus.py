@@ -58,6 +58,14 @@ class Unrecorded(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     proof: Any
 
 
+class OneSided(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which of the truth's messages only the session's files hold, and which only the stream
+    that the CLI wrote for programs."""
+
+    files_only: tuple[int, ...]
+    stream_only: tuple[int, ...]
+
+
 class CaseFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``case.json``: what was recorded, from which package, and the digest of each file.
 
@@ -65,6 +73,8 @@ class CaseFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ``resumed`` says that the CLI itself went on with the sanitised session as it did with the
     raw one; ``why_not`` what it said when it goes on with neither; ``forgets`` names the
     truth's messages that the CLI has in its files and does not show its model again.
+    ``streams`` are what the CLI wrote for programs while it ran, a file a process, and
+    ``one_sided`` what only one of the two holds.
     """
 
     format: int
@@ -85,6 +95,8 @@ class CaseFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     resumed: bool
     why_not: str | None = None
     forgets: tuple[int, ...] = ()
+    streams: Mapping[str, str] = {}
+    one_sided: OneSided | None = None
 
 
 class CannotFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -255,13 +267,23 @@ def build_database(text: Path) -> Path:
 
 
 def wrong_digests(case: Case) -> list[str]:
-    """Say which files of the home are missing, unlisted or not what ``case.json`` says."""
-    present = {
-        path.relative_to(case.home).as_posix(): path
-        for path in sorted(case.home.rglob("*"))
+    """Say which files and streams are missing, unlisted or not what ``case.json`` says."""
+    streams = case.directory / "stream"
+    return [
+        *_wrong(_files(case.home, case.home), case.facts.files),
+        *_wrong(_files(streams, case.directory), case.facts.streams),
+    ]
+
+
+def _files(directory: Path, root: Path) -> dict[str, Path]:
+    return {
+        path.relative_to(root).as_posix(): path
+        for path in sorted(directory.rglob("*"))
         if path.is_file()
     }
-    listed = case.facts.files
+
+
+def _wrong(present: Mapping[str, Path], listed: Mapping[str, str]) -> list[str]:
     wrong = [f"{name}: listed but missing" for name in sorted(set(listed) - set(present))]
     wrong += [f"{name}: not listed" for name in sorted(set(present) - set(listed))]
     for name in sorted(set(listed) & set(present)):

@@ -31,7 +31,7 @@ from live import lint as origins
 from live.sanitise import Unfaithful
 
 _TOP_LEVEL = frozenset({"case.json", "truth.json", "model.jsonl", "expected.json"})
-_DIRECTORIES = frozenset({"home", "hooked"})
+_DIRECTORIES = frozenset({"home", "hooked", "stream"})
 # Whatever else lies on a machine has no origin; people's homes are named besides.
 _MACHINE_PATHS = re.compile(rb"/(?:home/(?!robin)|Users/)\w+")
 _ENTROPY = frozenset({"Base64HighEntropyString", "HexHighEntropyString"})

@@ -21,18 +21,23 @@ from conformance.essence import shown_text, text_of
 from transcripts.model import (
     AgentMessage,
     AnyMessage,
+    Asset,
     Call,
     CommandExecution,
+    CompactBoundary,
     Error,
     FileChange,
     FileEdit,
     Opaque,
+    PermissionRequest,
     Plan,
+    Question,
     Reasoning,
     SubAgent,
     ToolCall,
     Transcript,
     UserMessage,
+    UserQuestion,
     WebSearch,
 )
 
@@ -89,7 +94,11 @@ def shown(message: AnyMessage) -> dict[str, Any]:
         case UserMessage() | AgentMessage() | Reasoning():
             return {"text": text_of(message.content)}
         case CommandExecution():
-            values: dict[str, Any] = {"command": message.command, "exit_code": message.exit_code}
+            values: dict[str, Any] = {
+                "command": message.command,
+                "exit_code": message.exit_code,
+                "background": message.background_id is not None,
+            }
         case FileChange():
             values = {"changes": [_edit(edit) for edit in message.changes]}
         case ToolCall():
@@ -100,15 +109,24 @@ def shown(message: AnyMessage) -> dict[str, Any]:
             }
         case Plan():
             items = [{"text": item.text, "status": item.status} for item in message.items]
-            values = {"items": items, "form": message.form}
+            values = {"items": items, "form": message.form, "text": text_of(message.content)}
         case WebSearch():
-            values = {"query": message.query}
+            results = [{"title": result.title, "url": result.url} for result in message.results]
+            values = {"query": message.query, "results": results}
         case SubAgent():
             values = {
                 "description": message.description,
                 "prompt": message.prompt,
                 "report": _result(message),
+                "background": message.background,
             }
+        case UserQuestion():
+            values = {"questions": [_question(question) for question in message.questions]}
+        case PermissionRequest():
+            return {"tool": message.tool, "decision": message.decision}
+        case CompactBoundary():
+            summary = None if message.summary is None else text_of(message.summary)
+            return {"trigger": message.trigger, "summary": summary}
         case Error():
             return {"text": message.text, "status_code": message.status_code}
         case _:
@@ -116,8 +134,23 @@ def shown(message: AnyMessage) -> dict[str, Any]:
     return {
         "name": message.name,
         "output": _result(message),
+        "output_start": _result(message),
+        "output_extent": message.output_extent,
         "error": message.error,
         **values,
+    }
+
+
+def circumstances(message: AnyMessage) -> dict[str, Any]:
+    """Return what any message may say of itself, under the names that truth uses."""
+    superseded = message.superseded_by
+    parts = [*getattr(message, "content", ()), *(getattr(message, "output", None) or ())]
+    return {
+        "delivery": message.delivery,
+        "superseded": None if superseded is None else superseded.why,
+        "inherited": message.inherited_from is not None,
+        "assets": [part.sha256 for part in parts if isinstance(part, Asset)],
+        "opaque": [part.data for part in parts if isinstance(part, Opaque)],
     }
 
 
@@ -164,7 +197,10 @@ def _message(wanted: Mapping[str, Any], found: AnyMessage) -> Iterator[str]:
             yield f"{name} is {value!r}, not {wanted[name]!r}"
     if wanted["kind"] != found.kind:
         return
-    values = shown(found)
+    values = {**circumstances(found), **shown(found)}
+    for name in ("superseded", "inherited"):
+        if values[name] and name not in wanted:
+            yield f"{name} is {values[name]!r}, and nothing of the kind happened"
     for name, value in wanted.items():
         if name in _FRAME:
             continue
@@ -186,7 +222,13 @@ def _equal(found: AnyMessage, name: str, wanted: Any, value: Any) -> bool:
     if name == "error" or (isinstance(found, Error) and name == "text"):
         # The script chose the words; every CLI sets a frame of its own around them.
         return wanted == value if wanted is None else wanted in (value or "")
-    if name in ("output", "report") and isinstance(wanted, str) and isinstance(value, str):
+    if name == "output_start":
+        return isinstance(value, str) and value.startswith(wanted)
+    if (
+        name in ("output", "report", "summary")
+        and isinstance(wanted, str)
+        and isinstance(value, str)
+    ):
         return wanted.rstrip("\r\n") == value.rstrip("\r\n")
     return wanted == value and isinstance(wanted, bool) == isinstance(value, bool)
 
@@ -289,6 +331,14 @@ def _listed(message: AnyMessage, case: Case, listed: Sequence[HarnessMessage]) -
 
 def _result(call: Call) -> str | None:
     return None if call.output is None else shown_text(call.output)
+
+
+def _question(question: Question) -> dict[str, Any]:
+    return {
+        "question": question.text,
+        "options": list(question.options),
+        "answer": question.answer,
+    }
 
 
 def _edit(edit: FileEdit) -> dict[str, Any]:

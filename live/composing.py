@@ -5,13 +5,13 @@ Truth and play come from the same steps, so what a reader must find is what was 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
-from live.agents.base import Driver, Translation
-from live.model.play import Judging, Play, PlayResponse, PlayTurn, Thread
-from live.model.script import Response, Scenario, Spawn, Turn
+from live.agents.base import Driver, Expected, Translation
+from live.model.play import Auxiliary, Judging, Play, PlayResponse, PlayTurn, Thread
+from live.model.script import Command, Failure, Response, Scenario, Spawn, Turn
 
 _ANSWER_SECONDS = 0.3
 """How long each answer takes, unless a driver paces otherwise: what a CLI writes behind its
@@ -40,7 +40,8 @@ def _thread(
 ) -> Iterator[Step]:
     spawned: list[Spawn] = []
     for number, turn in enumerate(turns):
-        for index, response in enumerate(turn.responses):
+        ahead = turns[number + 1].queued_during if number + 1 < len(turns) else None
+        for index, response in enumerate(_asked_for(turn, ahead, driver)):
             own = f"{scenario.name}-{number + 1}-{index + 1}"
             yield Step(
                 id=own if name is None else f"{own}-{name}",
@@ -56,24 +57,48 @@ def _thread(
         yield from _thread(call.id, (turn,), scenario, driver, workspace)
 
 
+def _asked_for(turn: Turn, ahead: str | None, driver: Driver) -> tuple[Response, ...]:
+    """Return the answers that a turn comes to: those behind the call during which the next
+    prompt is typed ahead only if the CLI keeps that prompt back until the turn is over."""
+    if ahead is None or driver.queues_until_end:
+        return turn.responses
+    for index, response in enumerate(turn.responses):
+        if any(call.id == ahead for call in response.calls):
+            return turn.responses[: index + 1]
+    raise ValueError(f"no call of the turn before is called {ahead}")
+
+
 def _translations(
     response: Response, scenario: Scenario, driver: Driver, workspace: str
 ) -> tuple[Translation, ...]:
     translations = tuple(driver.translate_response(response, scenario, workspace))
-    if not response.hang:
-        return translations
+    if response.hang:
+        return _changed(translations, driver.cut_short)
+    if any(isinstance(call, Command) and call.interrupted for call in response.calls):
+        return _changed(translations, driver.interrupted)
+    return translations
+
+
+def _changed(
+    translations: tuple[Translation, ...], change: Callable[[Expected], Expected]
+) -> tuple[Translation, ...]:
     return tuple(
-        msgspec.structs.replace(one, expects=tuple(driver.cut_short(e) for e in one.expects))
+        msgspec.structs.replace(one, expects=tuple(change(expected) for expected in one.expects))
         for one in translations
     )
 
 
-def play(played: tuple[Step, ...], driver: Driver, judging: Judging = "record") -> Play:
+def play(
+    played: tuple[Step, ...],
+    driver: Driver,
+    scenario: Scenario | None = None,
+    judging: Judging = "record",
+) -> Play:
     """Return what the scripted model is started with, paced for the CLI."""
     threads: dict[str | None, dict[int, tuple[str, list[PlayResponse]]]] = {}
     for step in played:
         _, responses = threads.setdefault(step.thread, {}).setdefault(step.turn, (step.prompt, []))
-        responses += _responses(step)
+        responses += _responses(step, driver)
     composed = Play(
         wire=driver.wire,
         model=driver.model,
@@ -87,22 +112,44 @@ def play(played: tuple[Step, ...], driver: Driver, judging: Judging = "record") 
             )
             for name, turns in threads.items()
         ),
-        auxiliaries=tuple(driver.auxiliaries()),
+        auxiliaries=(*driver.auxiliaries(), *_compactions(scenario, driver)),
         judging=judging,
     )
     return driver.pace(composed)
 
 
-def _responses(step: Step) -> Iterator[PlayResponse]:
+def _compactions(scenario: Scenario | None, driver: Driver) -> Iterator[Auxiliary]:
+    """Yield the answer to requests for a summary, the same one however often it is asked."""
+    if scenario is None:
+        return
+    summaries = [turn.summary for turn in scenario.turns if turn.summary is not None]
+    if scenario.compaction_summary is not None:
+        summaries.append(scenario.compaction_summary)
+    if len(set(summaries)) > 1:
+        raise ValueError(f"{scenario.name} has two summaries, and nothing tells them apart")
+    for summary in summaries[:1]:
+        yield Auxiliary(kind="compaction", answer=summary, contains=driver.compaction_words)
+
+
+def _responses(step: Step, driver: Driver) -> Iterator[PlayResponse]:
+    response = step.response
     yield PlayResponse(
         id=step.id,
-        reasoning=step.response.reasoning,
-        text=step.response.text,
+        reasoning=response.reasoning,
+        sealed_reasoning=response.sealed_reasoning,
+        text=response.text,
         calls=tuple(translation.call for translation in step.translations),
-        failure=step.response.failure,
-        hang=step.response.hang,
+        failure=_refused(response.failure, driver),
+        fails_first=_refused(response.fails_first, driver),
+        hang=response.hang,
+        cut=response.cut,
+        usage={"input": driver.full_context} if response.fills_context else {},
         delay=_ANSWER_SECONDS,
     )
     later = [call for translation in step.translations for call in translation.then]
     for index, call in enumerate(later):
         yield PlayResponse(id=f"{step.id}-then-{index + 1}", calls=(call,), delay=_ANSWER_SECONDS)
+
+
+def _refused(failure: Failure | None, driver: Driver) -> Failure | None:
+    return None if failure is None else driver.refusal(failure)

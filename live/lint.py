@@ -51,7 +51,8 @@ def alive(case: Path) -> list[str]:
     """Return what the truth asks for and the files no longer hold."""
     facts = json.loads((case / "case.json").read_text(encoding="utf-8"))
     truth = json.loads((case / "truth.json").read_text(encoding="utf-8"))
-    kept = Kept([one for one in _documents(case) if one.path != "model.jsonl"])
+    files = [one for one in _documents(case) if one.path != "model.jsonl"]
+    kept = Kept([one for one in files if not one.path.startswith("stream/")])
     gone: dict[int, set[str] | None] = {}
     for entry in facts["unrecorded"]:
         fields = entry["fields"]
@@ -80,7 +81,7 @@ def _script(facts: dict[str, Any]) -> set[str]:
             f" {facts['revision']}: record it again"
         )
     played = steps(scenario, driver, facts["cwd"])
-    return script_strings(scenario, played, play(played, driver), driver, facts["cwd"])
+    return script_strings(scenario, played, play(played, driver, scenario), driver, facts["cwd"])
 
 
 def _documents(case: Path) -> list[Document]:
@@ -89,6 +90,9 @@ def _documents(case: Path) -> list[Document]:
     for path in sorted((case / "home").rglob("*")):
         if path.is_file():
             found.append(_load(path, str(path.relative_to(case / "home"))))
+    found += [
+        load(path, str(path.relative_to(case))) for path in sorted((case / "stream").glob("*"))
+    ]
     rows = (case / "model.jsonl").read_text(encoding="utf-8").splitlines()
     records = tuple(_asked(json.loads(row)) for row in rows)
     return [*found, Document(path="model.jsonl", form="lines", records=records)]

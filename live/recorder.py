@@ -41,9 +41,10 @@ from live.sanitise import (
     stored_name,
 )
 from live.truth import expected, truth
-from live.unrecorded import unrecorded
+from live.unrecorded import one_sided, unrecorded
 
 FORMAT = 1
+STREAMS = "stream"
 CORPUS = Path(__file__).resolve().parents[1] / "corpus"
 
 
@@ -97,11 +98,16 @@ def _case(scenario: Scenario, driver: Driver, release: Release, target: Path) ->
     clean = sanitiser.documents(raw)
     same_shape(raw, clean, rules(driver.agent, driver.version))
     document = truth(scenario, driver, run.steps, run.exchanges)
-    missing = unrecorded(expected(run.steps, driver), raw)
+    missing = unrecorded(expected(run.steps, driver, scenario), raw)
     gone = {entry["message"] for entry in missing if entry["fields"] is None}
     kept = [None if i in gone else one for i, one in enumerate(document["messages"])]
     home = target / "home"
     hashes = {name: _write(home / name, content) for name, content in _encoded(clean)}
+    told = _streams(driver, run)
+    streams = {
+        name: _write(target / name, content)
+        for name, content in _encoded(sanitiser.documents(told))
+    }
     case = {
         "format": FORMAT,
         "agent": driver.agent,
@@ -122,6 +128,8 @@ def _case(scenario: Scenario, driver: Driver, release: Release, target: Path) ->
         "cwd": run.workspace,
         "files": hashes,
         "unrecorded": missing,
+        "streams": streams,
+        "one_sided": one_sided(document["messages"], raw, told) if told else None,
         **Resumption(driver, release, run, sanitiser).facts(home, kept),
     }
     rows = [_asked(row, sanitiser) for row in log.committed(run.exchanges, run.play)]
@@ -129,6 +137,15 @@ def _case(scenario: Scenario, driver: Driver, release: Release, target: Path) ->
     _write(target / "truth.json", _pretty(document))
     _write(target / "model.jsonl", b"".join(_line(row) for row in rows))
     return target
+
+
+def _streams(driver: Driver, run: Run) -> list[Document]:
+    """Return what the CLI wrote for programs while it ran, a document for each process."""
+    return [
+        Document(path=f"{STREAMS}/{number}.jsonl", form="lines", records=tuple(records), style="\n")
+        for number, records in enumerate(driver.streamed(run.said), 1)
+        if records
+    ]
 
 
 def _asked(row: dict[str, Any], sanitiser: Sanitiser) -> dict[str, Any]:

@@ -19,8 +19,10 @@ from live.model.log import Exchange
 from live.model.play import Play
 from live.model.process import ScriptedModel
 from live.model.script import Scenario, Turn
+from live.pictures import png
 from live.releases import Release
 from live.sandbox import Ended, Sandbox
+from live.talking import CliFailed, last_words, talk, unscripted
 
 SESSION_ID = "5eed0a11-4c0d-4b1e-9a57-0000c0ffee01"
 """Asked for where a CLI lets one choose, so that a run can be told from any other."""
@@ -31,12 +33,11 @@ _SETTLE_SECONDS = 1.5
 _RUN_SECONDS = 180.0
 
 
-class CliFailed(Exception):
-    """A run of the CLI ended in another way than the scenario says."""
-
-
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run left: the CLI's home, what the model was asked, and how it was set up."""
+    """What a run left: the CLI's home, what the model was asked, and how it was set up.
+
+    ``said`` is what each process of the CLI wrote to its standard output.
+    """
 
     home: Path
     session_id: str
@@ -44,6 +45,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     play: Play
     steps: tuple[Step, ...]
     exchanges: tuple[Exchange, ...]
+    said: tuple[str, ...]
     sealed: bool
     started: float
     ended: float
@@ -54,28 +56,16 @@ def perform(scenario: Scenario, driver: Driver, release: Release, keep: Path) ->
     """Run every turn of a scenario and leave the CLI's home under ``keep``."""
     started = time.time()
     with Sandbox(release.prefix, node_at_least=driver.node) as box:
-        box.lay(scenario.workspace)
+        pictures = {name: png(picture) for name, picture in scenario.pictures.items()}
+        box.lay({**scenario.workspace, **pictures, **driver.workspace_files(scenario)})
+        box.provide(scenario.programs)
         played = steps(scenario, driver, box.workspace_inside)
-        scripted = play(played, driver)
+        scripted = play(played, driver, scenario)
         log = keep / "model.log"
         with ScriptedModel(scripted, log, box.port, prefix=box.network) as model:
             driver.prepare(box.home, box.workspace_inside, model.port, scenario)
-            session_id = ""
-            for number, turn in enumerate(scenario.turns):
-                argv = [
-                    *driver.executable(release.prefix),
-                    *driver.arguments(
-                        turn.prompt, resume=session_id or None, session_id=SESSION_ID
-                    ),
-                ]
-                ended = box.run(
-                    argv,
-                    driver.environment(box.home_inside, model.port),
-                    timeout=_RUN_SECONDS,
-                    stop_when=_hanging(model) if turn.ends == "killed" else None,
-                )
-                _check(turn, number, ended, model.exchanges(), driver, box.home)
-                session_id = session_id or driver.session_id(box.home)
+            taken = talk if driver.talks(scenario) else _turn_by_turn
+            session_id, said = taken(scenario, driver, release, box, model, SESSION_ID)
             exchanges = model.exchanges()
         shutil.copytree(box.home, keep / "home", symlinks=True)
     return Run(
@@ -85,11 +75,41 @@ def perform(scenario: Scenario, driver: Driver, release: Release, keep: Path) ->
         play=scripted,
         steps=played,
         exchanges=tuple(exchanges),
+        said=tuple(said),
         sealed=box.sealed,
         started=started,
         ended=time.time(),
         node=box.node,
     )
+
+
+def _turn_by_turn(
+    scenario: Scenario,
+    driver: Driver,
+    release: Release,
+    box: Sandbox,
+    model: ScriptedModel,
+    asked_id: str,
+) -> tuple[str, list[str]]:
+    """Run a process a turn; return the last session's id and what each process said."""
+    session_id = ""
+    said: list[str] = []
+    for number, turn in enumerate(scenario.turns):
+        argv = [
+            *driver.executable(release.prefix),
+            *driver.turn_arguments(turn, scenario, resume=session_id or None, session_id=asked_id),
+        ]
+        ended = box.run(
+            argv,
+            driver.environment(box.home_inside, model.port, scenario),
+            timeout=_RUN_SECONDS,
+            stop_when=_hanging(model) if turn.ends == "killed" else None,
+        )
+        _check(turn, number, ended, model.exchanges(), driver, box.home)
+        said.append(ended.stdout)
+        if turn.forks or not session_id:
+            session_id = driver.session_id(box.home)
+    return session_id, said
 
 
 def _hanging(model: ScriptedModel) -> Callable[[], bool]:
@@ -113,9 +133,7 @@ def _check(
     home: Path,
 ) -> None:
     """See that a turn ended as scripted; :class:`CliFailed` says how it did not."""
-    for exchange in exchanges:
-        if exchange.kind == "unscripted":
-            raise CliFailed(f"turn {number + 1}: {(exchange.answer.error or {}).get('message')}")
+    unscripted(number, exchanges)
     wrong = _wrong(turn, ended)
     if wrong is not None:
         said = last_words(ended.stderr, driver.newest_log_line(home), ended.stdout)
@@ -132,11 +150,3 @@ def _wrong(turn: Turn, ended: Ended) -> str | None:
     if ended.returncode != 0:
         return f"exit code {ended.returncode}"
     return None if ended.stdout.strip() else "exit code 0 and not a word of output"
-
-
-def last_words(stderr: str, log_line: str | None, stdout: str) -> str:
-    """Return what a CLI said last: on stderr, else in its own log, else on stdout."""
-    for source, text in (("stderr", stderr), ("log", log_line), ("stdout", stdout)):
-        if text and text.strip():
-            return f"{source}: {text.strip()[-600:]}"
-    return "it said nothing anywhere"

@@ -184,6 +184,11 @@ class Sandbox:
         user = ("--user", "--preserve-credentials") if self._privileges == "user" else ()
         return (_tool("nsenter"), "--target", str(self._holder.pid), "--net", *user, "--")
 
+    @property
+    def start_directory(self) -> Path:
+        """Where a command is started from outside."""
+        return Path("/") if self.sealed else self.workspace
+
     def environment(self) -> dict[str, str]:
         """Return the variables that every CLI gets before its driver adds its own."""
         tools = TOOLS if self.sealed else str(self._root / "tools")
@@ -200,12 +205,12 @@ class Sandbox:
             **_IDENTITY,
         }
 
-    def lay(self, files: Mapping[str, str]) -> None:
+    def lay(self, files: Mapping[str, str | bytes]) -> None:
         """Put files into the workspace and make it a git repository with one commit."""
         for name, content in files.items():
             path = self.workspace / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content.encode())
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
         if shutil.which("git") is None:
             return
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), **_IDENTITY}
@@ -237,8 +242,8 @@ class Sandbox:
         stopped = timed_out = False
         with output.open("wb") as out, errors.open("wb") as err:
             process = subprocess.Popen(
-                self._command(argv),
-                cwd="/" if self.sealed else self.workspace,
+                self.command(argv),
+                cwd=self.start_directory,
                 env={**self.environment(), **(environment or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=out,
@@ -266,7 +271,12 @@ class Sandbox:
             timed_out=timed_out,
         )
 
-    def _command(self, argv: Sequence[str]) -> list[str]:
+    def command(self, argv: Sequence[str]) -> list[str]:
+        """Return the command that runs ``argv`` inside, for who has to hold its terminal.
+
+        It must be started as the leader of a session of its own, in :attr:`start_directory`
+        with :meth:`environment`, and ended by :meth:`reap`.
+        """
         if not self.sealed:
             return list(argv)
         outside = str(self.prefix)
@@ -285,6 +295,13 @@ class Sandbox:
         needed = [self.node.resolve().parent.parent, _python().parent.parent]
         hidden = (Path("/tmp"), Path("/srv"))
         return sorted({str(one) for one in needed if any(one.is_relative_to(h) for h in hidden)})
+
+    def provide(self, programs: Mapping[str, str]) -> None:
+        """Put shell scripts on the PATH, by name."""
+        for name, body in programs.items():
+            path = self._root / "tools" / name
+            path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+            path.chmod(0o755)
 
     def _write_tools(self) -> None:
         tools = self._root / "tools"
@@ -316,8 +333,14 @@ class Sandbox:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait(timeout=30)
+        self.reap(process.pid)
+
+    def reap(self, group: int) -> None:
+        """Kill a process group whose leader has been waited for, and prove that it is gone."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
         deadline = time.monotonic() + 10
-        while self._left(process.pid):
+        while self._left(group):
             if time.monotonic() > deadline:
                 raise RuntimeError("a process of the CLI survived SIGKILL")
             time.sleep(_POLL_SECONDS)

@@ -13,7 +13,9 @@ from typing import Any
 from live.agents.base import Driver
 from live.composing import Step
 from live.model.log import Exchange
-from live.model.script import Scenario
+from live.model.script import Scenario, Turn
+from live.model.wires.base import ENCRYPTED, pieces
+from live.pictures import digest
 
 FORMAT = 1
 
@@ -27,7 +29,7 @@ def truth(
 ) -> dict[str, Any]:
     """Return the document that a case's ``truth.json`` holds; :class:`Untrue` if it is not."""
     _check_asked(played, exchanges)
-    messages = [message for message, _ in expected(played, driver)]
+    messages = [message for message, _ in expected(played, driver, scenario)]
     _check_results(messages, exchanges)
     return {
         "format": FORMAT,
@@ -40,7 +42,7 @@ def truth(
 
 
 def expected(
-    played: Sequence[Step], driver: Driver
+    played: Sequence[Step], driver: Driver, scenario: Scenario
 ) -> list[tuple[dict[str, Any], Mapping[str | None, str]]]:
     """Return each message with what its CLI is known not to record (field to reason).
 
@@ -48,44 +50,111 @@ def expected(
     They stand in the order in which a reader must find them on their threads, the main
     thread's first.
     """
-    found: list[tuple[dict[str, Any], Mapping[str | None, str]]] = []
-    opened: set[tuple[str | None, int]] = set()
-    for step in played:
-        if (step.thread, step.turn) not in opened:
-            opened.add((step.thread, step.turn))
-            author = "human" if step.thread is None else "agent"
-            reason = None if step.thread is None else driver.task_unrecorded
-            known: dict[str | None, str] = {} if reason is None else {None: reason}
-            found.append((_message(step, "UserMessage", author, text=step.prompt), known))
-        found += _answer(step)
+    found: list[_Known] = []
+    answers = _by_turn(played)
+    for number, turn in enumerate(scenario.turns):
+        asked: list[_Known] = []
+        if turn.summary is None:
+            asked = [(_prompted(turn, number, scenario), {})]
+        boundary = _boundary(scenario, number, driver)
+        asked = asked + boundary if driver.compacts_behind_prompt else boundary + asked
+        said = [one for step in answers.pop((None, number), ()) for one in _answer(step, driver)]
+        found += [_placed(one, number, scenario, driver) for one in (*asked, *said)]
+    for (_, _), steps in answers.items():
+        reason = driver.task_unrecorded
+        known: dict[str | None, str] = {} if reason is None else {None: reason}
+        first = steps[0]
+        found.append((_of(first, "UserMessage", "agent", text=first.prompt), known))
+        found += [one for step in steps for one in _answer(step, driver)]
     return found
 
 
-def _answer(step: Step) -> list[tuple[dict[str, Any], Mapping[str | None, str]]]:
+_Known = tuple[dict[str, Any], Mapping[str | None, str]]
+
+
+def _by_turn(played: Sequence[Step]) -> dict[tuple[str | None, int], list[Step]]:
+    turns: dict[tuple[str | None, int], list[Step]] = {}
+    for step in played:
+        turns.setdefault((step.thread, step.turn), []).append(step)
+    return turns
+
+
+def _prompted(turn: Turn, number: int, scenario: Scenario) -> dict[str, Any]:
+    """Return the prompt as the person gave it."""
+    fields: dict[str, Any] = {"text": turn.prompt if turn.slash is None else turn.slash.typed}
+    if turn.images:
+        fields["assets"] = [digest(scenario.pictures[name]) for name in turn.images]
+    if turn.queued_during is not None:
+        fields["delivery"] = "queued"
+    return _message("UserMessage", "human", number, **fields)
+
+
+def _boundary(scenario: Scenario, number: int, driver: Driver) -> list[_Known]:
+    """Return the compaction that a turn asks for, or that is due before it."""
+    turn = scenario.turns[number]
+    if turn.summary is not None:
+        fields = {"trigger": "manual", "summary": turn.summary}
+    elif number and any(one.fills_context for one in scenario.turns[number - 1].responses):
+        fields = {"trigger": "auto", "summary": scenario.compaction_summary}
+    else:
+        return []
+    del driver
+    return [(_message("CompactBoundary", "harness", number, **fields), {})]
+
+
+def _placed(one: _Known, number: int, scenario: Scenario, driver: Driver) -> _Known:
+    """Say of a message whether the person went back before it, or forked the session after it."""
+    message, known = one
+    later = scenario.turns[number + 1 :]
+    if any(turn.rewinds_to is not None and turn.rewinds_to <= number for turn in later):
+        message = {**message, "superseded": "rewind"}
+    if any(turn.forks for turn in later):
+        message = {**message, "inherited": True}
+    reasons = {name: why for name, why in driver.never_recorded.items() if name in message}
+    return message, {**known, **reasons}
+
+
+def _answer(step: Step, driver: Driver) -> list[_Known]:
     response = step.response
-    found: list[tuple[dict[str, Any], Mapping[str | None, str]]] = []
+    found: list[_Known] = []
+    if response.fails_first is not None:
+        failures = driver.retried(response.fails_first)
+        found += [(_of(step, one.kind, "harness", **one.fields), {}) for one in failures]
     if response.failure is not None:
-        failure = response.failure
-        error = _message(step, "Error", "harness", status_code=failure.status, text=failure.message)
-        return [({**error, "status": "failed"}, {})]
+        failure = driver.refusal(response.failure)
+        error = _of(step, "Error", "harness", status_code=failure.status, text=failure.message)
+        return [*found, ({**error, "status": "failed"}, {})]
     if response.reasoning is not None:
-        found.append((_message(step, "Reasoning", "model", text=response.reasoning), {}))
+        found.append((_of(step, "Reasoning", "model", text=response.reasoning), {}))
+    if response.sealed_reasoning:
+        sealed = _of(step, "Reasoning", "model", text="", opaque=[ENCRYPTED])
+        found.append((sealed, {}))
     if response.text is not None:
-        found.append((_message(step, "AgentMessage", "model", text=response.text), {}))
+        text = response.text if not response.cut else "".join(pieces(response.text)[:-1])
+        found.append((_of(step, "AgentMessage", "model", text=text), {}))
     for translation in step.translations:
         for one in translation.expects:
-            known: dict[str | None, str] = {**one.unrecorded}
-            found.append((_message(step, one.kind, "model", **one.fields), known))
+            unrecorded: dict[str | None, str] = {**one.unrecorded}
+            found.append((_of(step, one.kind, "model", **one.fields), unrecorded))
+    if response.cut:
+        found.append(({**_of(step, "Error", "harness"), "status": "failed"}, {}))
     return found
 
 
-def _message(step: Step, kind: str, author: str, **fields: Any) -> dict[str, Any]:
+def _of(step: Step, kind: str, author: str, **fields: Any) -> dict[str, Any]:
+    """Return a message of one answer of the model."""
+    message = _message(kind, author, step.turn, **fields)
+    response = None if kind in ("UserMessage", "Error") else step.id
+    return {**message, "thread": step.thread, "response": response}
+
+
+def _message(kind: str, author: str, turn: int, **fields: Any) -> dict[str, Any]:
     return {
         "kind": kind,
         "author": author,
-        "thread": step.thread,
-        "turn": step.turn,
-        "response": None if kind in ("UserMessage", "Error") else step.id,
+        "thread": None,
+        "turn": turn,
+        "response": None,
         "status": "completed",
         **fields,
     }

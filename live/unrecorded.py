@@ -15,7 +15,19 @@ from live.sanitise.engine import leaves
 
 FRAME = frozenset({"kind", "author", "thread", "turn", "response", "status"})
 
-_VOCABULARY = frozenset({"form", "operation", "status"})
+_VOCABULARY = frozenset(
+    {
+        "assets",
+        "delivery",
+        "form",
+        "inherited",
+        "opaque",
+        "operation",
+        "status",
+        "superseded",
+        "trigger",
+    }
+)
 """Values in the normalised model's own words, which no CLI has to use."""
 
 
@@ -61,6 +73,30 @@ def unrecorded(
             for name in claimed
         ]
     return found
+
+
+def one_sided(
+    messages: Sequence[Mapping[str, Any]], files: Sequence[Document], streams: Sequence[Document]
+) -> dict[str, list[int]]:
+    """Return which messages stand on one side only, of a session's files and the CLI's stream.
+
+    A message stands where every word that the script chose for it does.
+    """
+    sides = {"files": Kept(files), "stream": Kept(streams)}
+    held = {
+        side: {
+            index
+            for index, message in enumerate(messages)
+            if all(
+                kept.holds({name: value}) for name, value in message.items() if name not in FRAME
+            )
+        }
+        for side, kept in sides.items()
+    }
+    return {
+        "files_only": sorted(held["files"] - held["stream"]),
+        "stream_only": sorted(held["stream"] - held["files"]),
+    }
 
 
 class Kept:

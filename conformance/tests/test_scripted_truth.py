@@ -18,8 +18,9 @@ PLACE = "/srv/project"
 
 def messages(name: str, version: str = "2.1.332") -> list[dict[str, Any]]:
     driver = ClaudeDriver(version)
-    played = steps(script.load(name), driver, PLACE)
-    return [message for message, _ in expected(played, driver)]
+    scenario = script.load(name)
+    played = steps(scenario, driver, PLACE)
+    return [message for message, _ in expected(played, driver, scenario)]
 
 
 def brief(name: str, version: str = "2.1.332") -> list[tuple[str, str, str | None, str]]:
@@ -42,8 +43,26 @@ def exchange(response: str, *results: str) -> Exchange:
     )
 
 
-def test_every_scenario_can_be_said_in_the_words_of_both_releases() -> None:
-    for name in script.names():
+CORE = (
+    *("awkward-text", "command-fails", "command-ok", "failure-auth", "file-edits"),
+    *("killed-mid-edit", "mcp-call", "parallel-calls", "plain-exchange", "reasoning"),
+    *("subagent", "todo-list", "tool-fails", "two-turns"),
+)
+
+
+@pytest.mark.parametrize("name", script.names())
+def test_a_scenario_is_what_its_file_says_and_its_prompts_tell_its_threads_apart(
+    name: str,
+) -> None:
+    scenario = script.load(name)
+    prompts = [turn.prompt for turn in scenario.turns if turn.summary is None]
+    assert scenario.turns
+    assert all(prompts)
+    assert len(set(prompts)) == len(prompts)
+
+
+def test_every_core_scenario_can_be_said_in_the_words_of_both_releases() -> None:
+    for name in CORE:
         for version in ("2.1.332", "2.0.77"):
             assert messages(name, version), (name, version)
 

@@ -14,8 +14,10 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from live.conversation import Conversation
 from live.model.play import Auxiliary, Play, Wire, WireCall
-from live.model.script import Call, Response, Scenario
+from live.model.script import Call, Failure, Response, Scenario, Turn, needs_person
+from live.sandbox import Sandbox
 
 
 class Expected(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +49,10 @@ class Translation(msgspec.Struct, frozen=True, kw_only=True):
 
 class CannotDo(Exception):
     """The CLI or this release has no way to do what the scenario asks; the message says why."""
+
+
+class Untaught(Exception):
+    """A driver does not know how to do what the scenario asks: nothing is said of the CLI."""
 
 
 _RESULTS = ("output", "error", "exit_code", "report")
@@ -81,12 +87,23 @@ class Driver(ABC):
         """Return the command that starts the CLI from its npm prefix."""
 
     @abstractmethod
-    def environment(self, home: str, port: int) -> Mapping[str, str]:
+    def environment(
+        self, home: str, port: int, scenario: Scenario | None = None
+    ) -> Mapping[str, str]:
         """Return the variables to set beside PATH, HOME, LANG, TERM and TZ."""
 
     @abstractmethod
     def prepare(self, home: Path, workspace: str, port: int, scenario: Scenario | None) -> None:
         """Write the configuration the CLI needs into its (outside view of) home."""
+
+    def workspace_files(self, scenario: Scenario) -> Mapping[str, str]:
+        """Return what the scenario's instructions and commands are as files of the workspace.
+
+        :class:`CannotDo` if this CLI looks for no such file.
+        """
+        if scenario.instructions is not None or scenario.commands:
+            raise Untaught(f"no file is known in which {self.agent} looks for such a thing")
+        return {}
 
     @abstractmethod
     def arguments(self, prompt: str, *, resume: str | None, session_id: str) -> Sequence[str]:
@@ -95,6 +112,36 @@ class Driver(ABC):
         ``resume`` is the id of the session to continue; else ``session_id`` is asked for
         where the CLI lets one choose.
         """
+
+    def turn_arguments(
+        self, turn: Turn, scenario: Scenario, *, resume: str | None, session_id: str
+    ) -> Sequence[str]:
+        """Return the arguments of the run that takes one turn of a scenario.
+
+        Those of the bare prompt, unless a driver knows how to give what else the turn asks
+        for (pictures, a slash command, a fork, a worktree); :class:`CannotDo` if it has no way.
+        """
+        if turn.images or turn.forks or turn.slash or scenario.worktree:
+            raise Untaught(f"no way is known to give {self.agent} such a turn as an argument")
+        return self.arguments(turn.prompt, resume=resume, session_id=session_id)
+
+    def talks(self, scenario: Scenario) -> bool:
+        """Return whether the scenario is taken in a :class:`Conversation`, not turn by turn."""
+        return needs_person(scenario)
+
+    def converse(
+        self,
+        scenario: Scenario,
+        box: Sandbox,
+        executable: Sequence[str],
+        port: int,
+        *,
+        resume: str | None,
+        session_id: str,
+    ) -> Conversation:
+        """Start the CLI for somebody who talks to it; :class:`CannotDo` if there is no way."""
+        del scenario, box, executable, port, resume, session_id
+        raise Untaught(f"no way is known to talk to {self.agent} {self.version}")
 
     @abstractmethod
     def translate(self, call: Call, workspace: str) -> Translation:
@@ -119,6 +166,54 @@ class Driver(ABC):
         fields = {name: value for name, value in expected.fields.items() if name not in _RESULTS}
         return msgspec.structs.replace(expected, fields={**fields, "status": "unresolved"})
 
+    def interrupted(self, expected: Expected) -> Expected:
+        """Return what is left of a call that was running when the person interrupted it.
+
+        The call without a result, unless the CLI makes one up.
+        """
+        fields = {name: value for name, value in expected.fields.items() if name not in _RESULTS}
+        return msgspec.structs.replace(expected, fields={**fields, "status": "cancelled"})
+
+    def refusal(self, failure: Failure) -> Failure:
+        """Put a provider's failure into the words of this CLI's provider."""
+        return failure
+
+    def retried(self, failure: Failure) -> Sequence[Expected]:
+        """Return what a reader must find of a failure after which a second attempt succeeded."""
+        del failure
+        return ()
+
+    @property
+    def full_context(self) -> int:
+        """How many tokens of input tell this CLI, as configured here, that its context is full."""
+        return 150_000
+
+    @property
+    def compaction_words(self) -> tuple[str, ...]:
+        """Words by which this CLI's request for a summary is told from a turn.
+
+        :class:`CannotDo` if it has no such request.
+        """
+        raise Untaught(f"no way is known to let {self.agent} {self.version} compact")
+
+    @property
+    def queues_until_end(self) -> bool:
+        """Whether what is typed ahead waits until the turn before is over; else the model sees
+        it with the next result."""
+        return False
+
+    @property
+    def compacts_behind_prompt(self) -> bool:
+        """Whether a compaction of its own, due with the next prompt, stands behind that prompt
+        in the record; else before it."""
+        return False
+
+    @property
+    def never_recorded(self) -> Mapping[str, str]:
+        """What this CLI records of no message (``delivery``, ``inherited``, ``superseded``), and
+        why: fields that a truth would else ask for."""
+        return {}
+
     @property
     def task_unrecorded(self) -> str | None:
         """Why a subagent's task is no message on its own thread, or None if it is one.
@@ -138,6 +233,15 @@ class Driver(ABC):
         its parent, writes down what comes first: recordings would differ by chance.
         """
         return play
+
+    def streamed(self, said: Sequence[str]) -> Sequence[Sequence[Any]]:
+        """Return the records that each process wrote for programs, where this release is told to.
+
+        ``said`` is the standard output of every process. What comes in another order or
+        number each time (pieces of text, progress) is left out.
+        """
+        del said
+        return ()
 
     @abstractmethod
     def session_files(self, home: Path) -> Sequence[Path]:

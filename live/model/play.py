@@ -33,15 +33,17 @@ class WireCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class PlayResponse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One scripted answer. ``id`` is unique in the play and becomes message and request id.
 
-    ``delay`` are seconds before the answer begins, ``linger`` seconds between its last item
-    and the end of its stream.
+    ``fails_first`` is said to the first request that asks for it. ``delay`` are seconds before
+    the answer begins, ``linger`` seconds between its last item and the end of its stream.
     """
 
     id: str
     reasoning: str | None = None
+    sealed_reasoning: bool = False
     text: str | None = None
     calls: tuple[WireCall, ...] = ()
     failure: Failure | None = None
+    fails_first: Failure | None = None
     hang: bool = False
     cut: bool = False
     delay: float = 0.0

@@ -87,12 +87,14 @@ class _Arrived:
 
 
 class ScriptedServer:
-    """Answers requests by a play. Nothing but the log's numbering outlives a request."""
+    """Answers requests by a play. Nothing outlives a request but the log's numbering and which
+    answers were refused once, as their script says."""
 
     def __init__(self, play: Play, log: Path) -> None:
         self._play = play
         self._log = log
         self._numbers = itertools.count()
+        self._refused_once: set[str] = set()
 
     def application(self) -> Starlette:
         """Return the ASGI application."""
@@ -159,8 +161,9 @@ class ScriptedServer:
         if exchange["violations"] and self._play.judging == "enforce":
             return _refuse(arrived, wire, _broken(exchange["violations"][0]), **exchange)
         await asyncio.sleep(routed.response.delay)
-        if routed.response.failure is not None:
-            return _refuse(arrived, wire, routed.response.failure, **exchange)
+        failure = routed.response.failure or self._first_failure(routed.response)
+        if failure is not None:
+            return _refuse(arrived, wire, failure, **exchange)
         return self._deliver(arrived, wire, body, routed.response, exchange)
 
     def _routed(self, request: Request, wire: Wire, body: Any, history: Sequence[Entry]) -> Routed:
@@ -173,6 +176,12 @@ class ScriptedServer:
         )
         tools = WIRES[wire].tool_kinds(body)
         return route(self._play, Asked(history=history, tools=tools, compacting=compacting))
+
+    def _first_failure(self, scripted: PlayResponse) -> Failure | None:
+        if scripted.fails_first is None or scripted.id in self._refused_once:
+            return None
+        self._refused_once.add(scripted.id)
+        return scripted.fails_first
 
     def _deliver(
         self,

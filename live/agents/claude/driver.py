@@ -51,7 +51,9 @@ class ClaudeDriver(Driver):
         """Return the command that npm links."""
         return [str(install / "node_modules" / ".bin" / "claude")]
 
-    def environment(self, home: str, port: int) -> Mapping[str, str]:
+    def environment(
+        self, home: str, port: int, scenario: Scenario | None = None
+    ) -> Mapping[str, str]:
         """Return the variables that keep it offline and let it run as root."""
         return {
             "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}",

@@ -10,7 +10,7 @@ from typing import Any
 
 from semver import Version
 
-from live.agents.base import Expected, Translation
+from live.agents.base import Expected, Translation, Untaught
 from live.mcp_server import SERVER
 from live.model.play import WireCall
 from live.model.script import (
@@ -81,6 +81,8 @@ def translate(call: Call, workspace: str, version: str) -> list[Translation]:
             return _tasks(call) if has_tasks(version) else [_todo(call)]
         case Spawn():
             return [_spawn(call, "Agent" if release >= _AGENT_SINCE else "Task")]
+        case _:
+            raise Untaught(f"no way is known to make {type(call).__name__} with Claude Code")
 
 
 def _use(call_id: str, name: str, arguments: dict[str, Any]) -> WireCall:

@@ -62,7 +62,9 @@ class CodexDriver(Driver):
         """Return npm's entry, a Node program that starts the real one as its child."""
         return [str(install / "node_modules" / ".bin" / "codex")]
 
-    def environment(self, home: str, port: int) -> Mapping[str, str]:
+    def environment(
+        self, home: str, port: int, scenario: Scenario | None = None
+    ) -> Mapping[str, str]:
         """Return a placeholder key: the provider is configured to want one."""
         del home, port
         return {API_KEY_VARIABLE: "sk-test"}

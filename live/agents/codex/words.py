@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from live.agents import patches
-from live.agents.base import CannotDo, Expected, Translation
+from live.agents.base import CannotDo, Expected, Translation, Untaught
 from live.agents.codex.traits import Traits
 from live.mcp_server import SERVER
 from live.model.play import WireCall
@@ -64,6 +64,8 @@ def classic(call: Call, files: Mapping[str, str], workspace: str, has: Traits) -
             return todo(call, has)
         case Spawn():
             return spawned_by_id(call, has)
+        case _:
+            raise Untaught(f"no way is known to make {type(call).__name__} with Codex")
 
 
 def shell_command(call: Command | Read) -> str:

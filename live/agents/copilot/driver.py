@@ -86,7 +86,9 @@ class CopilotDriver(Driver):
         """Return the command that starts the CLI from its npm prefix."""
         return [str(install / "node_modules" / ".bin" / "copilot")]
 
-    def environment(self, home: str, port: int) -> Mapping[str, str]:
+    def environment(
+        self, home: str, port: int, scenario: Scenario | None = None
+    ) -> Mapping[str, str]:
         """Return the variables to set beside PATH, HOME, LANG, TERM and TZ.
 
         Every release unpacks some 200 MB before it starts, by default into the home, which

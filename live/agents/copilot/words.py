@@ -21,7 +21,7 @@ import msgspec
 from semver import Version
 
 from live.agents import patches
-from live.agents.base import CannotDo, Expected, Translation
+from live.agents.base import Expected, Translation, Untaught
 from live.mcp_server import SERVER
 from live.model.play import WireCall
 from live.model.script import (
@@ -65,8 +65,8 @@ class Words:
 
     @singledispatchmethod
     def say(self, call: Any) -> Translation:
-        """Return the translation; :class:`CannotDo` if there are no words for it."""
-        raise CannotDo(f"no Copilot tool is known for {type(call).__name__}")
+        """Return the translation; :class:`Untaught` if there are no words for it."""
+        raise Untaught(f"no Copilot tool is known for {type(call).__name__}")
 
     @say.register
     def _(self, call: Command) -> Translation:

@@ -11,6 +11,7 @@ from live.model.history import Entry
 from live.model.play import PlayResponse
 from live.model.script import Failure
 from live.model.wires.base import (
+    ENCRYPTED,
     SIGNATURE,
     Event,
     Role,
@@ -194,6 +195,8 @@ def _blocks(response: PlayResponse, body: Any) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = []
     if response.reasoning is not None:
         blocks.append({"type": "thinking", "thinking": response.reasoning, "signature": SIGNATURE})
+    if response.sealed_reasoning:
+        blocks.append({"type": "redacted_thinking", "data": ENCRYPTED})
     if is_search(body):
         blocks += _search_blocks(response)
     if response.text is not None:

@@ -247,6 +247,15 @@ def _output(response: PlayResponse, body: Any) -> list[dict[str, Any]]:
                 "encrypted_content": ENCRYPTED,
             }
         )
+    if response.sealed_reasoning:
+        output.append(
+            {
+                "id": wire_id("rs_", f"{response.id}-sealed"),
+                "type": "reasoning",
+                "summary": [],
+                "encrypted_content": ENCRYPTED,
+            }
+        )
     if response.text is not None:
         output.append(
             {
@@ -323,6 +332,8 @@ def _item_events(index: int, item: dict[str, Any]) -> list[Event]:
 
 def _reasoning_events(index: int, item: dict[str, Any]) -> tuple[Any, list[Event]]:
     place = {"item_id": item["id"], "output_index": index, "summary_index": 0}
+    if not item["summary"]:
+        return item, []
     part = item["summary"][0]
     prefix = "response.reasoning_summary_"
     return {**item, "summary": []}, [
