@@ -35,6 +35,7 @@ SLOW_DOWN = Failure(
     status=429, type="rate_limit_error", message="Slow down.", headers={"retry-after": "7"}
 )
 LONG_CALL = WireCall(id="c1", name="weigh", arguments={"what": WORDS})
+PAUSE = 0.2
 DELAYS = {"Take long.": 1.4, "Take no time.": 0.0, "Take a while.": 0.7}
 
 # One process plays all of this: what a request holds says which of it is asked for.
@@ -46,6 +47,7 @@ SCRIPT: dict[str, tuple[PlayResponse, ...]] = {
     ),
     "Be cut.": (PlayResponse(id="cut", text=WORDS, cut=True),),
     "Be cut in a call.": (PlayResponse(id="cut-call", calls=(LONG_CALL,), cut=True),),
+    "Be slow.": (PlayResponse(id="slow", text=WORDS, pause=PAUSE),),
     "Hang.": (PlayResponse(id="hang", text=WORDS, hang=True),),
     **{
         prompt: (PlayResponse(id=prompt, text=WORDS, delay=delay),)
@@ -140,6 +142,24 @@ def test_a_cut_answer_breaks_off_in_its_middle(serve: Serve, wire: Wire, stream:
             json.loads(raw)
     assert again[2] == raw
     assert (exchange.answer.status, exchange.answer.ending) == (200, "cut")
+
+
+@pytest.mark.parametrize("wire", PATHS)
+def test_a_pause_parts_the_pieces_of_an_answer(serve: Serve, wire: Wire) -> None:
+    model = serve(wire)
+    raw = json.dumps(asking(wire, "Be slow.")).encode()
+    connection = http.client.HTTPConnection("127.0.0.1", model.port, timeout=20)
+    times: list[float] = []
+    try:
+        connection.request("POST", PATHS[wire], raw, {"content-type": "application/json"})
+        answer = connection.getresponse()
+        while line := answer.readline():
+            if line.startswith(b"data: "):
+                times.append(time.monotonic())
+    finally:
+        connection.close()
+    assert len(times) > 2
+    assert times[1] - times[0] > PAUSE / 2
 
 
 @pytest.mark.parametrize("wire", PATHS)

@@ -423,6 +423,7 @@ def test_what_is_committed_holds_messages_in_the_plays_order_and_no_word_of_the_
         exchanged(4, (system, *child), "look", thread="spawn"),
         exchanged(5, (*ASKED, user("And the doors?")), "doors", turn=1),
         exchanged(6, (*ASKED, called("s1"), result("s1", "It is open.")), "end"),
+        exchanged(7, ASKED, "token-count", kind="token-count", turn=None),
     ]
     rows = committed(log, script)
     assert [row["seq"] for row in rows] == list(range(6))

@@ -53,7 +53,7 @@ class Delivery(Response):
         if self._scripted.cut:
             # Leaving without the last chunk makes the server drop the connection.
             return await _send(send, self._pieces.opening[: self._pieces.until_cut])
-        await _send(send, self._pieces.opening)
+        await _send(send, self._pieces.opening, self._scripted.pause)
         if self._scripted.hang:
             self._told("hanging")
             return await _gone(receive)
@@ -63,8 +63,9 @@ class Delivery(Response):
         return None
 
 
-async def _send(send: Send, pieces: Sequence[bytes]) -> None:
+async def _send(send: Send, pieces: Sequence[bytes], pause: float = 0.0) -> None:
     for piece in pieces:
+        await asyncio.sleep(pause)
         await send({"type": "http.response.body", "body": piece, "more_body": True})
 
 

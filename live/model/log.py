@@ -21,6 +21,9 @@ from live.model.rules import Finding
 
 ExchangeKind = Literal["turn", "unscripted"] | AuxiliaryKind
 
+_WORDLESS = frozenset({"probe", "token-count"})
+"""Requests that no message is in."""
+
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What was answered, in no wire's words.
@@ -82,7 +85,7 @@ def committed(exchanges: Sequence[Exchange], play: Play) -> list[dict[str, Any]]
     """
     threads = [thread.name for thread in play.threads]
     turns = [exchange for exchange in exchanges if exchange.kind == "turn"]
-    aside = [exchange for exchange in exchanges if exchange.kind not in ("turn", "probe")]
+    aside = [exchange for exchange in exchanges if exchange.kind not in _WORDLESS | {"turn"}]
     turns.sort(key=lambda exchange: _place(exchange, play, threads))
     rows = [_row(exchange, play) for exchange in turns]
     rows += sorted((_row(exchange, play) for exchange in aside), key=json.dumps)

@@ -34,7 +34,8 @@ class PlayResponse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """One scripted answer. ``id`` is unique in the play and becomes message and request id.
 
     ``fails_first`` is said to the first request that asks for it. ``delay`` are seconds before
-    the answer begins, ``linger`` seconds between its last item and the end of its stream.
+    the answer begins, ``pause`` seconds before each piece of it, ``linger`` seconds between its
+    last item and the end of its stream.
     """
 
     id: str
@@ -47,6 +48,7 @@ class PlayResponse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     hang: bool = False
     cut: bool = False
     delay: float = 0.0
+    pause: float = 0.0
     linger: float = 0.0
     usage: dict[str, int] = {}
 
