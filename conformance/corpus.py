@@ -1,8 +1,8 @@
 """The golden recordings: where they are, what each holds, and one opened for reading.
 
-The corpus is data. It is found in the checkout, or in the zip that the installed package
-carries, unpacked once into the user's cache; ``--corpus`` and an environment variable
-(:data:`VARIABLE`) come before both.
+The corpus is data, and so are the formats' schemas beside it. Both are found in the checkout, or
+in the zip that the installed package carries, unpacked once into the user's cache; an option and
+an environment variable each (:data:`VARIABLE`, :data:`SCHEMAS_VARIABLE`) come before that.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ import msgspec
 _T = TypeVar("_T")
 
 VARIABLE = "TRANSCRIPT_CONFORMANCE_CORPUS"
+SCHEMAS_VARIABLE = "TRANSCRIPT_CONFORMANCE_SCHEMAS"
 ARCHIVE = "corpus.zip"
 CANNOT = "cannot.json"
+EXPECTED = "expected.json"
 DATABASE_TEXT = ".sql"
 
 
@@ -146,21 +148,30 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 def find_corpus(given: Path | None = None) -> Path:
     """Return the directory of the corpus; :class:`CorpusError` if there is none."""
-    named = given or (Path(value) if (value := os.environ.get(VARIABLE)) else None)
+    return _found("corpus", given, VARIABLE)
+
+
+def find_schemas(given: Path | None = None) -> Path:
+    """Return the directory of the formats' schemas; :class:`CorpusError` if there is none."""
+    return _found("schemas", given, SCHEMAS_VARIABLE)
+
+
+def _found(name: str, given: Path | None, variable: str) -> Path:
+    named = given or (Path(value) if (value := os.environ.get(variable)) else None)
     if named is not None:
         if not named.is_dir():
-            raise CorpusError(f"{named}: no such corpus directory; check --corpus and {VARIABLE}")
+            raise CorpusError(f"{named}: no such {name} directory; check --{name} and {variable}")
         return named
-    beside = Path(__file__).parent.parent / "corpus"
+    beside = Path(__file__).parent.parent / name
     if (beside.parent / "pyproject.toml").is_file():
         return beside
     shipped = files("conformance") / ARCHIVE
     if not shipped.is_file():
         raise CorpusError(
-            "no corpus: neither a checkout nor a wheel that carries one; name it with --corpus"
+            f"no {name}: neither a checkout nor a wheel that carries it; name it with --{name}"
         )
     with as_file(shipped) as archive:
-        return _unpacked(archive) / "corpus"
+        return _unpacked(archive) / name
 
 
 def cache_directory() -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.corpus import cases, impossible
+from conformance.corpus import EXPECTED, cases, impossible
 from conformance.matrix import KIND_NAMES
 from conformance.shapes import ImpossibleEntry, IndexDocument, IndexEntry
 
@@ -32,7 +32,9 @@ def index_text(corpus: Path) -> str:
                 kinds=tuple(kind for kind in KIND_NAMES if kind in kinds),
                 unrecorded=len(case.facts.unrecorded),
                 bytes=sum(
-                    path.stat().st_size for path in case.directory.rglob("*") if path.is_file()
+                    path.stat().st_size
+                    for path in case.directory.rglob("*")
+                    if path.is_file() and path.name != EXPECTED
                 ),
             )
         )

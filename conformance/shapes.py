@@ -14,6 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from conformance.corpus import CannotFile, CaseFile, TruthFile
+from conformance.formats.judging import FormatDocument
 from conformance.verdicts import Cell
 from conformance.witnesses import StoredWitnesses
 from live.model.history import Entry
@@ -134,6 +135,7 @@ SHAPES: Mapping[str, type[msgspec.Struct]] = {
     "case": CaseFile,
     "conversion": ConversionDocument,
     "exchange": ExchangeLine,
+    "format": FormatDocument,
     "index": IndexDocument,
     "matrix": MatrixDocument,
     "sessions": SessionsDocument,

@@ -1,0 +1,97 @@
+"""What is kept beside the recordings is what the recordings give: schemas, and our readings."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from syrupy.assertion import SnapshotAssertion
+
+from conformance.corpus import Case, find_corpus, find_schemas
+from conformance.expected import expected_text
+from conformance.formats.judging import Judge
+from conformance.formats.snapshots import (
+    Release,
+    kept,
+    recorded_releases,
+    records_of,
+    texts,
+)
+from conformance.formats.updating import left_over
+from conformance.matrix import read_case
+from conformance.tests.kept import ROOT, BesideTheData
+from transcripts.stores.base import store_class
+
+RELEASES = recorded_releases(find_corpus())
+each_release = pytest.mark.parametrize("release", RELEASES, ids=lambda one: one.directory)
+
+
+@cache
+def _texts(release: Release) -> dict[str, str]:
+    return texts(release.agent, RELEASES[release])
+
+
+def _compare(made: dict[str, str], snapshot: SnapshotAssertion) -> None:
+    """Compare all, then show how the first that differs does."""
+    kept_text = snapshot.use_extension(BesideTheData)
+    wrong = [name for name, text in made.items() if text != kept_text(name=name)]
+    for name in wrong:
+        assert made[name] == kept_text(name=name), (
+            f"{name} and {len(wrong) - 1} more; if the change is meant: conformance schema --update"
+        )
+
+
+@each_release
+def test_the_kept_schemas_are_those_of_the_recordings(
+    release: Release, snapshot: SnapshotAssertion
+) -> None:
+    made = {f"schemas/{release.directory}/{name}": text for name, text in _texts(release).items()}
+    _compare(made, snapshot)
+
+
+@each_release
+def test_the_kept_readings_are_those_of_our_reader(
+    release: Release, snapshot: SnapshotAssertion
+) -> None:
+    found = RELEASES[release]
+    made = {f"corpus/{case.name}/expected.json": expected_text(case) for case in found}
+    _compare(made, snapshot)
+
+
+def test_no_snapshot_is_of_nothing_recorded() -> None:
+    over = [
+        path.relative_to(ROOT).as_posix() for path in left_over(ROOT / "corpus", find_schemas())
+    ]
+    assert over == [], "conformance schema --update removes them"
+
+
+@each_release
+def test_every_record_agrees_with_its_own_release(release: Release) -> None:
+    """Leniently and strictly, by a validator that knows nothing of how the schemas were made."""
+    judge = Judge(release.agent, [find_schemas() / release.directory])
+    wrong: set[Any] = set()
+    for case in RELEASES[release]:
+        for record in records_of(case):
+            wrong |= {
+                (case.name, record.kind, *one) for one in judge.judge(record.kind, record.value)
+            }
+    assert wrong == set()
+
+
+@each_release
+def test_every_schema_is_one(release: Release) -> None:
+    for kind, schema in kept(find_schemas() / release.directory).items():
+        Draft202012Validator.check_schema(schema)
+        assert schema["x-seen"] > 0, kind
+
+
+def _unknown(case: Case) -> list[str]:
+    transcript = read_case(case, store_class(case.facts.agent))
+    return [f"{case.name}: {one.record}" for one in transcript.unread if not one.known]
+
+
+@each_release
+def test_no_record_is_of_a_kind_that_the_reader_does_not_know(release: Release) -> None:
+    assert [name for case in RELEASES[release] for name in _unknown(case)] == []
