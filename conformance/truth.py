@@ -253,8 +253,8 @@ def _recorded(case: Case) -> dict[str | None, list[tuple[int, Mapping[str, Any]]
     """Return what the truth says of each thread, less what the CLI did not keep."""
     gone: dict[int, set[str] | None] = {}
     for unrecorded in case.facts.unrecorded:
-        fields = unrecorded.fields
-        gone[unrecorded.message] = None if fields is None else set(fields)
+        fields, before = unrecorded.fields, gone.get(unrecorded.message, set[str]())
+        gone[unrecorded.message] = None if fields is None or before is None else before | {*fields}
     threads: dict[str | None, list[tuple[int, Mapping[str, Any]]]] = {None: []}
     for index, message in enumerate(case.truth.messages):
         missing = gone.get(index, set[str]())

@@ -58,7 +58,7 @@ def unrecorded(
             proof = kept.only_in_calls(message["text"])
             found.append({"message": index, "fields": None, "why": known[None], "proof": proof})
             continue
-        claimed = [name for name in known if name in fields and name not in gone]
+        claimed = [name for name in known if name and name in message and name not in gone]
         unexplained = [name for name in gone if name not in known]
         if unexplained:
             found.append(_entry(index, unexplained, "no file holds the value", kept))
@@ -136,8 +136,21 @@ class Kept:
     def _stands(self, text: str) -> bool:
         if any(text in one for one in self._strings):
             return True
+        if self._stands_below(text):
+            return True
         lines = [line.strip() for line in text.split("\n") if line.strip()]
         return bool(lines) and any(all(line in one for line in lines) for one in self._strings)
+
+    def _stands_below(self, text: str) -> bool:
+        """Whether a path stands as its directory and, elsewhere, the rest of it."""
+        if not text.startswith("/") or "\n" in text:
+            return False
+        parts = text.split("/")
+        return any(
+            "/".join(parts[:at]) in self._strings
+            and any("/".join(parts[at:]) in one for one in self._strings)
+            for at in range(2, len(parts))
+        )
 
 
 def _words(value: Any) -> Iterator[str]:

@@ -342,3 +342,89 @@ def test_a_lingering_answer_is_open_while_its_items_are_whole(tmp_path: Any) -> 
                 if line.startswith(b"event: "):
                     times[line.split()[1].decode()] = time.monotonic()
     assert times["response.completed"] - times["response.output_item.done"] > 0.4
+
+
+@pytest.mark.parametrize(
+    ("version", "name", "arguments"),
+    [
+        ("0.20.0", "shell", {"command": ["bash", "-lc", "grep -q hops ledger.txt"]}),
+        ("0.45.0", "shell", {"command": ["bash", "-lc", "grep -q hops ledger.txt"]}),
+        ("0.77.0", "shell_command", {"command": "grep -q hops ledger.txt"}),
+        ("0.92.0", "shell_command", {"command": "grep -q hops ledger.txt"}),
+        ("0.110.0", "exec_command", {"cmd": "grep -q hops ledger.txt"}),
+    ],
+)
+def test_the_shell_is_asked_in_the_words_of_its_release(
+    version: str, name: str, arguments: dict[str, Any]
+) -> None:
+    (one,) = said(driver(version), scenario([MISS]))
+    assert (one.call.name, one.call.arguments) == (name, arguments)
+
+
+def test_where_patching_is_no_tool_the_shell_is_given_the_patch() -> None:
+    create = {"verb": "create", "id": "c", "path": "new.txt", "content": "hops 1\n"}
+    patch = "*** Begin Patch\n*** Add File: new.txt\n+hops 1\n*** End Patch\n"
+    (one,) = said(driver("0.20.0"), scenario([create]))
+    assert one.call.name == "shell"
+    assert one.call.arguments == {"command": ["apply_patch", patch]}
+    (one,) = said(driver("0.45.0"), scenario([create]))
+    assert (one.call.name, one.call.arguments, one.call.custom) == ("apply_patch", patch, True)
+
+
+def test_a_path_is_absolute_only_where_the_record_says_of_what() -> None:
+    delete = {"verb": "delete", "id": "d", "path": "ledger.txt"}
+    found = [
+        said(driver(version), scenario([delete]))[0].expects[0].fields["changes"][0]
+        for version in ("0.20.0", "0.110.0", "0.130.0")
+    ]
+    assert [change["path"] for change in found] == [
+        "ledger.txt",
+        "/srv/project/ledger.txt",
+        "/srv/project/ledger.txt",
+    ]
+    assert [change.get("before") for change in found] == [None, None, LEDGER]
+
+
+@pytest.mark.parametrize(
+    ("version", "namespace", "name"),
+    [
+        ("0.20.0", None, "scenario__boom"),
+        ("0.45.0", None, "scenario__boom"),
+        ("0.77.0", None, "mcp__scenario__boom"),
+        ("0.110.0", None, "mcp__scenario__boom"),
+        ("0.130.0", "mcp__scenario__", "boom"),
+        ("0.140.0", "mcp__scenario", "boom"),
+    ],
+)
+def test_an_mcp_tool_is_called_by_the_name_of_its_release(
+    version: str, namespace: str | None, name: str
+) -> None:
+    boom = {"verb": "mcp", "id": "b", "tool": "boom", "arguments": {}, "error": "no wind"}
+    (one,) = said(driver(version), scenario([boom]))
+    assert (one.call.namespace, one.call.name) == (namespace, name)
+    kept = "status" not in one.expects[0].unrecorded
+    assert kept is (namespace is not None)
+
+
+@pytest.mark.parametrize(
+    ("version", "namespace", "waits"),
+    [
+        ("0.92.0", None, ("wait", "ids")),
+        ("0.110.0", None, ("wait", "ids")),
+        ("0.130.0", None, ("wait_agent", "targets")),
+        ("0.140.0", "multi_agent_v1", ("wait_agent", "targets")),
+    ],
+)
+def test_an_agent_is_spawned_and_waited_for_in_the_words_of_its_release(
+    version: str, namespace: str | None, waits: tuple[str, str]
+) -> None:
+    (one,) = said(driver(version), scenario([SPAWN]))
+    (wait,) = one.then
+    assert (one.call.namespace, wait.namespace) == (namespace, namespace)
+    assert wait.name == waits[0]
+    assert wait.arguments[waits[1]] == [{"$result": [one.call.id, "agent_id"]}]
+
+
+def test_there_are_no_agents_before_they_came() -> None:
+    with pytest.raises(CannotDo, match="unsupported call: spawn_agent"):
+        said(driver("0.77.0"), scenario([SPAWN]))

@@ -50,7 +50,7 @@ def is_step(call: Call) -> TypeGuard[Step]:
 def translate(call: Call, files: Mapping[str, str], workspace: str, has: Traits) -> Translation:
     """Put one call into the words of a model in code mode."""
     if is_step(call):
-        return together([call], files, workspace, ())
+        return together([call], files, workspace, (), has)
     if isinstance(call, Spawn):
         return words.spawned_by_name(call)
     return words.classic(call, files, workspace, has)
@@ -61,9 +61,10 @@ def together(
     files: Mapping[str, str],
     workspace: str,
     finish_order: Sequence[str],
+    has: Traits,
 ) -> Translation:
     """Put calls into one script; what they leave is recorded in the order they finish."""
-    lines = {call.id: _line(call, files, workspace) for call in calls}
+    lines = {call.id: _line(call, files, workspace, has) for call in calls}
     if len(calls) == 1:
         (line,) = lines.values()
         script = f"const r = await {line.expression};\ntext({line.printed});\n"
@@ -92,7 +93,7 @@ def _script(script: str, lines: Sequence[_Line]) -> Expected:
     return Expected(kind="ToolCall", fields=fields)
 
 
-def _line(call: Step, files: Mapping[str, str], workspace: str) -> _Line:
+def _line(call: Step, files: Mapping[str, str], workspace: str, has: Traits) -> _Line:
     match call:
         case Command() | Read():
             left = words.executed(call)
@@ -103,7 +104,7 @@ def _line(call: Step, files: Mapping[str, str], workspace: str) -> _Line:
                 leaves=left,
             )
         case Create() | Update() | Delete() | Rename():
-            patch, change = words.patched(call, files, workspace)
+            patch, change = words.patched(call, files, workspace, has)
             refused = change.fields["status"] == "failed"
             return _Line(
                 expression=f"tools.apply_patch({_js(patch)})",
@@ -118,7 +119,7 @@ def _line(call: Step, files: Mapping[str, str], workspace: str) -> _Line:
                 expression=f"tools.{name}({_js(call.arguments)})",
                 printed=f"r.{_CONTENT}",
                 prints=call.result if call.error is None else call.error,
-                leaves=words.answered(call),
+                leaves=words.answered(call, has),
             )
 
 

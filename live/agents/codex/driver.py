@@ -23,7 +23,7 @@ CLASSIC = "classic-tools"
 CODE_MODE = "code-mode"
 
 # The bundled catalogue decides by the model's name which tools are offered.
-_MODELS = {CLASSIC: "gpt-5.5", CODE_MODE: "gpt-6.2-sol"}
+_CODE_MODE_MODEL = "gpt-6.2-sol"
 
 _COMMON_FLAGS = ("--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
 
@@ -56,7 +56,7 @@ class CodexDriver(Driver):
     @property
     def model(self) -> str:
         """The model whose name makes Codex offer this dialect's tools."""
-        return _MODELS[self.dialect or CLASSIC]
+        return _CODE_MODE_MODEL if self.dialect == CODE_MODE else self._traits.model
 
     def executable(self, install: Path) -> Sequence[str]:
         """Return npm's entry, a Node program that starts the real one as its child."""
@@ -71,10 +71,12 @@ class CodexDriver(Driver):
 
     def prepare(self, home: Path, workspace: str, port: int, scenario: Scenario | None) -> None:
         """Write ``~/.codex/config.toml``."""
+        agents = self._traits.agents
         uses_mcp = scenario is not None and any(isinstance(call, Mcp) for call in _calls(scenario))
         directory = home / ".codex"
         directory.mkdir(parents=True, exist_ok=True)
-        text = config_toml(self.model, port, workspace, mcp=uses_mcp)
+        feature = None if agents is None else agents.feature
+        text = config_toml(self.model, port, workspace, mcp=uses_mcp, feature=feature)
         (directory / "config.toml").write_text(text, encoding="utf-8")
 
     def arguments(self, prompt: str, *, resume: str | None, session_id: str) -> Sequence[str]:
@@ -96,7 +98,8 @@ class CodexDriver(Driver):
         steps = [call for call in calls if code_mode.is_step(call)]
         if self.dialect == CODE_MODE and 1 < len(steps) == len(calls):
             files = files_before(scenario, steps[0].id)
-            return [code_mode.together(steps, files, workspace, response.finish_order)]
+            order = response.finish_order
+            return [code_mode.together(steps, files, workspace, order, self._traits)]
         return [self._translate(call, files_before(scenario, call.id), workspace) for call in calls]
 
     def _translate(self, call: Call, files: Mapping[str, str], workspace: str) -> Translation:
@@ -115,9 +118,11 @@ class CodexDriver(Driver):
         Only the call itself is left without a result then, which the next request calls
         aborted: in code mode the script, else what an event has not told besides.
         """
-        if expected.kind == "FileChange" or (
-            expected.kind == "CommandExecution" and self._traits.command_events
-        ):
+        told = {
+            "FileChange": self._traits.call_events,
+            "CommandExecution": self._traits.command_events,
+        }
+        if told.get(expected.kind):
             return expected
         return super().cut_short(expected)
 
@@ -180,7 +185,7 @@ def _paced(thread: Thread) -> Thread:
 
 
 def _paced_response(response: PlayResponse) -> PlayResponse:
-    waits = any(call.name == words.WAIT for call in response.calls)
+    waits = any(words.is_waiting(call.id) for call in response.calls)
     return msgspec.structs.replace(
         response,
         linger=_TOOL_SECONDS if response.calls else 0.0,
@@ -196,7 +201,8 @@ def _calls(scenario: Scenario) -> Iterator[Call]:
 
 def _meta(rollout: Path) -> dict[str, Any]:
     with rollout.open(encoding="utf-8") as lines:
-        return json.loads(lines.readline())["payload"]
+        first = json.loads(lines.readline())
+    return first.get("payload", first)
 
 
 def _last_log_line(database: Path) -> str | None:

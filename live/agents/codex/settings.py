@@ -27,7 +27,7 @@ apps = false
 shell_snapshot = false
 remote_plugin = false
 daemon_auto_start = false
-
+{features}
 [model_providers.{provider}]
 name = "{provider}"
 base_url = "http://127.0.0.1:{port}/v1"
@@ -47,13 +47,14 @@ command = {command}
 """
 
 
-def config_toml(model: str, port: int, workspace: str, *, mcp: bool) -> str:
-    """Return ``config.toml``; ``mcp`` adds the scenario's MCP server."""
+def config_toml(model: str, port: int, workspace: str, *, mcp: bool, feature: str | None) -> str:
+    """Return ``config.toml``; ``mcp`` adds the scenario's MCP server, ``feature`` a switch."""
     text = _CONFIG.format(
         model=json.dumps(model),
         provider=PROVIDER,
         port=port,
         key=API_KEY_VARIABLE,
+        features="" if feature is None else f"{feature} = true\n",
         workspace=json.dumps(workspace),
     )
     if mcp:

@@ -6,38 +6,105 @@ request, refused ones were called and answered with ``unsupported call: …``.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 from semver import Version
+
+Shell = Literal["exec_command", "shell_command", "shell"]
+
+
+class Agents(msgspec.Struct, frozen=True, kw_only=True):
+    """How a model with the classic tools hands a task to another agent.
+
+    ``feature`` is the switch that makes the release offer it, None where it always does.
+    ``wait`` is the tool that waits for the report, ``waited_for`` its parameter with the ids.
+    """
+
+    feature: str | None = None
+    namespace: str | None = None
+    wait: str = "wait_agent"
+    waited_for: str = "targets"
 
 
 class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """How one release of Codex differs from the others, as far as driving it is concerned.
 
-    ``mcp_namespace`` has a place for the server's name. ``agents_namespace`` is where a
-    classic-tools model finds ``spawn_agent`` and ``wait_agent``. ``command_events`` says that
-    a command's end is recorded as an event beside its result, as a patch's is everywhere.
+    ``model`` is a model of its time whose name makes it offer the classic tools; ``shell`` is
+    the one that runs commands, ``patch_tool`` whether ``apply_patch`` is a tool of its own
+    (else the shell tool is given it as a command). ``update_plan`` says whether the checklist
+    is answered, offered or not: before 0.77 only the terminal's interface offers it.
+    ``mcp_namespace`` has a place for the server's name; without a namespace, ``mcp_name`` has
+    one for the server's and one for the tool's. ``call_events`` says that the end of a patch
+    and of an MCP call is recorded as an event beside its result: only there stand the absolute
+    paths, the content of a deleted file and that a tool failed. ``command_events`` says the
+    same of a command's end. ``directory`` says that the working directory is recorded.
+    ``resumes_by_path`` says that ``exec`` has no ``resume`` and takes the rollout's path from
+    its configuration; ``hangs_after_failure`` that it stays when its turn has failed.
     """
 
+    model: str
+    shell: Shell
+    patch_tool: bool
     update_plan: bool
+    directory: bool
+    call_events: bool
     command_events: bool
     code_mode: bool
-    mcp_namespace: str
-    agents_namespace: str | None
+    mcp_namespace: str | None
+    mcp_name: str
+    agents: Agents | None
+    resumes_by_path: bool
+    hangs_after_failure: bool
 
 
+_MODELS = (
+    (Version(0, 130, 0), "gpt-5.5"),
+    (Version(0, 110, 0), "gpt-5.3-codex"),
+    (Version(0, 92, 0), "gpt-5.2-codex"),
+    (Version(0, 77, 0), "gpt-5.1-codex-max"),
+    (Version(0, 45, 0), "gpt-5-codex"),
+    (Version(0, 0, 0), "gpt-5"),
+)
+_SHELLS: tuple[tuple[Version, Shell], ...] = (
+    (Version(0, 110, 0), "exec_command"),
+    (Version(0, 77, 0), "shell_command"),
+    (Version(0, 0, 0), "shell"),
+)
+_AGENTS: tuple[tuple[Version, Agents | None], ...] = (
+    (Version(0, 140, 0), Agents(namespace="multi_agent_v1")),
+    (Version(0, 130, 0), Agents()),
+    (Version(0, 110, 0), Agents(feature="multi_agent", wait="wait", waited_for="ids")),
+    (Version(0, 92, 0), Agents(feature="collab", wait="wait", waited_for="ids")),
+    (Version(0, 0, 0), None),
+)
 _UPDATE_PLAN_GONE = Version(0, 160, 0)
 _PAGINATED = Version(0, 150, 0)
 _CODE_MODE_MODELS = Version(0, 171, 0)
+_CALL_EVENTS = Version(0, 130, 0)
+_NAMESPACES = Version(0, 130, 0)
+_PLAIN_NAMESPACES = Version(0, 140, 0)
+_NAMES_WITH_MCP = Version(0, 77, 0)
+_ENVELOPE = Version(0, 45, 0)
 
 
 def traits(version: str) -> Traits:
     """Return the traits of an exact release; ValueError if it is not one."""
     release = Version.parse(version)
     paginated = release >= _PAGINATED
+    namespace = "mcp__{}" if release >= _PLAIN_NAMESPACES else "mcp__{}__"
     return Traits(
+        model=next(model for since, model in _MODELS if release >= since),
+        shell=next(shell for since, shell in _SHELLS if release >= since),
+        patch_tool=release >= _ENVELOPE,
         update_plan=release < _UPDATE_PLAN_GONE,
+        directory=release >= _ENVELOPE,
+        call_events=release >= _CALL_EVENTS,
         command_events=paginated,
         code_mode=release >= _CODE_MODE_MODELS,
-        mcp_namespace="mcp__{}" if paginated else "mcp__{}__",
-        agents_namespace="multi_agent_v1" if paginated else None,
+        mcp_namespace=namespace if release >= _NAMESPACES else None,
+        mcp_name="mcp__{}__{}" if release >= _NAMES_WITH_MCP else "{}__{}",
+        agents=next(agents for since, agents in _AGENTS if release >= since),
+        resumes_by_path=release < _ENVELOPE,
+        hangs_after_failure=release < _ENVELOPE,
     )

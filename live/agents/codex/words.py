@@ -32,9 +32,9 @@ from live.model.script import (
     Update,
 )
 
-WAIT = "wait_agent"
 SEALED = "the provider seals what one agent tells another: only the model reads it"
 _WAIT_MS = 30_000
+_WAITING = "-wait"
 
 
 def classic(call: Call, files: Mapping[str, str], workspace: str, has: Traits) -> Translation:
@@ -44,20 +44,12 @@ def classic(call: Call, files: Mapping[str, str], workspace: str, has: Traits) -
     """
     match call:
         case Command() | Read():
-            wire = WireCall(id=call.id, name="exec_command", arguments={"cmd": shell_command(call)})
-            return Translation(call=wire, expects=(executed(call),))
+            return Translation(call=_shell(call, has), expects=(executed(call),))
         case Create() | Update() | Delete() | Rename():
-            patch, change = patched(call, files, workspace)
-            wire = WireCall(id=call.id, name="apply_patch", arguments=patch, custom=True)
-            return Translation(call=wire, expects=(change,))
+            patch, change = patched(call, files, workspace, has)
+            return Translation(call=_patch(call, patch, has), expects=(change,))
         case Mcp():
-            wire = WireCall(
-                id=call.id,
-                name=call.tool,
-                namespace=has.mcp_namespace.format(SERVER),
-                arguments=call.arguments,
-            )
-            return Translation(call=wire, expects=(answered(call),))
+            return Translation(call=_mcp(call, has), expects=(answered(call, has),))
         case UnknownTool():
             return unknown_tool(call)
         case Todo():
@@ -66,6 +58,36 @@ def classic(call: Call, files: Mapping[str, str], workspace: str, has: Traits) -
             return spawned_by_id(call, has)
         case _:
             raise Untaught(f"no way is known to make {type(call).__name__} with Codex")
+
+
+def _shell(call: Command | Read, has: Traits) -> WireCall:
+    line = shell_command(call)
+    arguments: dict[str, Any]
+    match has.shell:
+        case "exec_command":
+            arguments = {"cmd": line}
+        case "shell_command":
+            arguments = {"command": line}
+        case "shell":
+            arguments = {"command": ["bash", "-lc", line]}
+    return WireCall(id=call.id, name=has.shell, arguments=arguments)
+
+
+def _patch(call: Call, patch: str, has: Traits) -> WireCall:
+    if has.patch_tool:
+        return WireCall(id=call.id, name="apply_patch", arguments=patch, custom=True)
+    # No such program is on the PATH: Codex takes the words and applies the patch itself.
+    return WireCall(id=call.id, name=has.shell, arguments={"command": ["apply_patch", patch]})
+
+
+def _mcp(call: Mcp, has: Traits) -> WireCall:
+    namespace = has.mcp_namespace
+    return WireCall(
+        id=call.id,
+        name=has.mcp_name.format(SERVER, call.tool) if namespace is None else call.tool,
+        namespace=None if namespace is None else namespace.format(SERVER),
+        arguments=call.arguments,
+    )
 
 
 def shell_command(call: Command | Read) -> str:
@@ -88,10 +110,11 @@ def executed(call: Command | Read) -> Expected:
 
 
 def patched(
-    call: Create | Update | Delete | Rename, files: Mapping[str, str], workspace: str
+    call: Create | Update | Delete | Rename, files: Mapping[str, str], workspace: str, has: Traits
 ) -> tuple[str, Expected]:
     """Return the patch for an edit and what a reader must find of it."""
-    path = f"{workspace}/{call.path}"
+    root = f"{workspace}/" if has.directory else ""
+    path = f"{root}{call.path}"
     status = "completed"
     change: dict[str, Any]
     match call:
@@ -105,15 +128,18 @@ def patched(
         case Delete():
             patch = patches.delete(call)
             change = {"path": path, "operation": "delete"}
-            if call.path in files:
+            if call.path in files and has.call_events:
                 change["before"] = files[call.path]
         case Rename():
             patch = patches.rename(call, files.get(call.path))
-            change = {"path": path, "operation": "move", "moved_to": f"{workspace}/{call.to}"}
+            change = {"path": path, "operation": "move", "moved_to": f"{root}{call.to}"}
     return patch, Expected(kind="FileChange", fields={"changes": [change], "status": status})
 
 
-def answered(call: Mcp) -> Expected:
+_NO_FAILURE = "a tool's failure is recorded like an answer, by no word or flag told from one"
+
+
+def answered(call: Mcp, has: Traits) -> Expected:
     """Return what a reader must find of a call of the scenario's MCP server."""
     fields: dict[str, Any] = {
         "name": call.tool,
@@ -125,6 +151,10 @@ def answered(call: Mcp) -> Expected:
         fields["error"] = call.error
     elif call.result is not None:
         fields["output"] = call.result
+    if call.error is not None and not has.call_events:
+        unrecorded = {"status": _NO_FAILURE, "error": _NO_FAILURE}
+        fields["output"] = call.error
+        return Expected(kind="ToolCall", fields=fields, unrecorded=unrecorded)
     return Expected(kind="ToolCall", fields=fields)
 
 
@@ -154,20 +184,38 @@ def spawned_by_id(call: Spawn, has: Traits) -> Translation:
 
     ``spawn_agent`` returns at once; the report comes with ``wait_agent``'s result.
     """
-    namespace = has.agents_namespace
+    agents = has.agents
+    if agents is None:
+        raise CannotDo(
+            "no agents: spawn_agent is offered to no model before 0.92 and is answered with"
+            " 'unsupported call: spawn_agent'"
+        )
     spawn = WireCall(
         id=call.id,
         name="spawn_agent",
-        namespace=namespace,
+        namespace=agents.namespace,
         arguments={"message": call.prompt},
     )
     wait = WireCall(
-        id=f"{call.id}-wait",
-        name=WAIT,
-        namespace=namespace,
-        arguments={"targets": [{"$result": [call.id, "agent_id"]}], "timeout_ms": _WAIT_MS},
+        id=waiting(call.id),
+        name=agents.wait,
+        namespace=agents.namespace,
+        arguments={
+            agents.waited_for: [{"$result": [call.id, "agent_id"]}],
+            "timeout_ms": _WAIT_MS,
+        },
     )
-    return Translation(call=spawn, expects=reported(call), then=(wait,))
+    return Translation(call=spawn, expects=reported(call, agents.wait), then=(wait,))
+
+
+def waiting(call_id: str) -> str:
+    """Return the id of the call that waits for what a spawning call began."""
+    return f"{call_id}{_WAITING}"
+
+
+def is_waiting(call_id: str) -> bool:
+    """Say whether a call waits for a spawned agent, by its id."""
+    return call_id.endswith(_WAITING)
 
 
 def spawned_by_name(call: Spawn) -> Translation:
@@ -179,12 +227,12 @@ def spawned_by_name(call: Spawn) -> Translation:
         arguments={"task_name": task_name(call), "message": call.prompt},
     )
     wait = WireCall(
-        id=f"{call.id}-wait",
-        name=WAIT,
+        id=waiting(call.id),
+        name="wait_agent",
         namespace="collaboration",
         arguments={"timeout_ms": _WAIT_MS},
     )
-    spawned, waited = reported(call)
+    spawned, waited = reported(call, wait.name)
     spawned = msgspec.structs.replace(spawned, unrecorded={"prompt": SEALED})
     return Translation(call=spawn, expects=(spawned, waited), then=(wait,))
 
@@ -194,7 +242,7 @@ def task_name(call: Spawn) -> str:
     return re.sub(r"[^a-z0-9]+", "_", call.id.lower()).strip("_")
 
 
-def reported(call: Spawn) -> tuple[Expected, ...]:
+def reported(call: Spawn, waits_by: str) -> tuple[Expected, ...]:
     """Return what a reader must find of a task handed over: the call and the wait for it.
 
     No tool of Codex takes the description.
@@ -203,5 +251,5 @@ def reported(call: Spawn) -> tuple[Expected, ...]:
     fields: dict[str, Any] = {"prompt": call.prompt, "status": "completed"}
     if report is not None:
         fields["report"] = report
-    wait = {"name": WAIT, "status": "completed"}
+    wait = {"name": waits_by, "status": "completed"}
     return (Expected(kind="SubAgent", fields=fields), Expected(kind="ToolCall", fields=wait))

@@ -73,6 +73,10 @@ _FAILURES: dict[Status, re.Pattern[str]] = {
 }
 
 
+_REFUSED_PATCH = "error: "
+"""How 0.20 begins to say that a patch does not fit; later it is ``verification failed``."""
+
+
 class Framed(NamedTuple):
     """A result without its frame, and what the frame said."""
 
@@ -87,6 +91,11 @@ def failure(output: str) -> Status | None:
         if pattern.match(output):
             return status
     return None
+
+
+def patch_failure(output: str) -> Status | None:
+    """Return the status that a patch's bare result gives it; None if it is no failure."""
+    return "failed" if output.startswith(_REFUSED_PATCH) else failure(output)
 
 
 def closed(output: str) -> Status | None:

@@ -233,7 +233,7 @@ class _Call:
                 result.body if failed else (Text(text=result.body),)
             )
         elif self._text is not None:
-            failure = tools.failure(self._text)
+            failure = tools.patch_failure(self._text)
             known = evidence.status if evidence is not None else None
             status = failure or known or "completed"
             fields["status"] = status

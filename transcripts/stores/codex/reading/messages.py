@@ -7,6 +7,7 @@ only what the script printed.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -268,12 +269,19 @@ def _compaction(draft: Compacted, common: dict[str, Any]) -> CompactBoundary:
     )
 
 
+_STATUS = re.compile(r"unexpected status (\d{3})\b")
+"""How a failure is told by releases that record no status: 0.145 and 0.150."""
+
+
 def _error(draft: Failed, common: dict[str, Any]) -> Error:
     raw = draft.raw
     token = raw if isinstance(raw, str) else next(iter(mapping(raw)), None)
     status_code = None
     for value in mapping(raw).values():
         status_code = integer(mapping(value).get("http_status_code")) or status_code
+    if status_code is None:
+        told = _STATUS.match(draft.text)
+        status_code = int(told[1]) if told else None
     return Error(
         **common,
         author="harness",
