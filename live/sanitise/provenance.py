@@ -6,6 +6,7 @@ sanitiser asks this module what to take out, and the lint asks it whether all of
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterable
@@ -19,6 +20,7 @@ from live.composing import Step
 from live.model.play import Play
 from live.model.script import Scenario
 from live.model.wires.base import ENCRYPTED, SIGNATURE
+from live.pictures import MEDIA_TYPE, digest, png
 from live.sanitise.renaming import BEGIN, DAY, STAMP, UUID
 from live.sanitise.rules import Marker
 
@@ -125,6 +127,8 @@ def script_strings(
         *(sandbox.HOME, sandbox.CLI, sandbox.TOOLS, sandbox.MCP_COMMAND, "/tmp", "main"),
         *(SIGNATURE, ENCRYPTED),
     }
+    for picture in scenario.pictures.values():
+        found |= {base64.b64encode(png(picture)).decode(), digest(picture), MEDIA_TYPE}
     for response in (r for thread in play.threads for turn in thread.turns for r in turn.responses):
         found |= {f"{prefix}{response.id}" for prefix in ("msg_", "req_", "resp_", "chatcmpl-")}
     return {text for text in found if text}
