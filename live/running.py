@@ -15,7 +15,7 @@ import msgspec
 
 from live.agents.base import Driver
 from live.composing import Step, play, steps
-from live.model.log import Exchange
+from live.model.log import Answer, Exchange
 from live.model.play import Play
 from live.model.process import ScriptedModel
 from live.model.script import Scenario, Turn
@@ -103,7 +103,7 @@ def _turn_by_turn(
             argv,
             driver.environment(box.home_inside, model.port, scenario),
             timeout=_RUN_SECONDS,
-            stop_when=_hanging(model) if turn.ends == "killed" else None,
+            stop_when=_over(turn, driver, model),
         )
         _check(turn, number, ended, model.exchanges(), driver, box.home)
         said.append(ended.stdout)
@@ -112,12 +112,21 @@ def _turn_by_turn(
     return session_id, said
 
 
-def _hanging(model: ScriptedModel) -> Callable[[], bool]:
-    """Return a test that holds once the model has stood still for a while."""
+def _over(turn: Turn, driver: Driver, model: ScriptedModel) -> Callable[[], bool] | None:
+    """Return how to tell that a process has to be ended; None for one that ends by itself."""
+    if turn.ends == "killed":
+        return _since(model, lambda answer: answer.ending == "hanging")
+    if turn.ends == "failed" and driver.hangs_after_failure:
+        return _since(model, lambda answer: answer.status >= 400)
+    return None
+
+
+def _since(model: ScriptedModel, told: Callable[[Answer], bool]) -> Callable[[], bool]:
+    """Return a test that holds once an answer has been of that kind for a while."""
     seen: list[float] = []
 
     def still() -> bool:
-        if not seen and any(one.answer.ending == "hanging" for one in model.exchanges()):
+        if not seen and any(told(one.answer) for one in model.exchanges()):
             seen.append(time.monotonic())
         return bool(seen) and time.monotonic() - seen[0] > _SETTLE_SECONDS
 

@@ -215,6 +215,11 @@ class Driver(ABC):
         return {}
 
     @property
+    def hangs_after_failure(self) -> bool:
+        """Whether the CLI's process stays when its turn has failed, and has to be killed."""
+        return False
+
+    @property
     def task_unrecorded(self) -> str | None:
         """Why a subagent's task is no message on its own thread, or None if it is one.
 

@@ -27,6 +27,15 @@ _CODE_MODE_MODEL = "gpt-6.2-sol"
 
 _COMMON_FLAGS = ("--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
 
+# The oldest releases go on with a session by its file, of which only the id is known outside.
+_RESUME_BY_PATH = """\
+program=$1; shift
+if [ "$1" = resume ]; then
+    rollout=$(echo "$HOME"/.codex/sessions/*/*/*/rollout-*-"$2".jsonl); shift 2
+    set -- exec -c "experimental_resume=\\"$rollout\\"" "$@"
+fi
+exec "$program" "$@"
+"""
 
 # Longer than a command without a pause takes, also in code mode; shorter than the pauses in
 # the scenarios' commands.
@@ -60,7 +69,10 @@ class CodexDriver(Driver):
 
     def executable(self, install: Path) -> Sequence[str]:
         """Return npm's entry, a Node program that starts the real one as its child."""
-        return [str(install / "node_modules" / ".bin" / "codex")]
+        program = str(install / "node_modules" / ".bin" / "codex")
+        if self._traits.resumes_by_path:
+            return ["/bin/sh", "-c", _RESUME_BY_PATH, "codex", program]
+        return [program]
 
     def environment(
         self, home: str, port: int, scenario: Scenario | None = None
@@ -84,6 +96,8 @@ class CodexDriver(Driver):
         del session_id
         if resume is None:
             return ["exec", *_COMMON_FLAGS, "--", prompt]
+        if self._traits.resumes_by_path:
+            return ["resume", resume, *_COMMON_FLAGS, "--", prompt]
         return ["exec", *_COMMON_FLAGS, "resume", resume, "--", prompt]
 
     def translate(self, call: Call, workspace: str) -> Translation:
@@ -106,6 +120,11 @@ class CodexDriver(Driver):
         if self.dialect == CODE_MODE:
             return code_mode.translate(call, files, workspace, self._traits)
         return words.classic(call, files, workspace, self._traits)
+
+    @property
+    def hangs_after_failure(self) -> bool:
+        """Whether the process has to be ended once its turn has failed."""
+        return self._traits.hangs_after_failure
 
     @property
     def task_unrecorded(self) -> str | None:

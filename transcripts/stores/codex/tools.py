@@ -21,7 +21,7 @@ SCRIPT = "exec"
 PLAN = "update_plan"
 QUESTION = "request_user_input"
 SPAWN = "spawn_agent"
-WAIT = "wait_agent"
+WAITS = frozenset({"wait_agent", "wait"})
 STDIN = "write_stdin"
 
 WITHOUT_RESULT: dict[Status, str] = {

@@ -92,7 +92,7 @@ class Joining:
                 for other in self._calls.values():
                     if other.later_exit_code is None and _background_id(other) == session:
                         other.later_exit_code = result.exit_code
-        elif draft.name == tools.WAIT:
+        elif draft.name in tools.WAITS:
             for agent_id, state in mapping(json_object(draft.output).get("status")).items():
                 self._report(agent_id, state)
 

@@ -60,6 +60,8 @@ class Pairing:
         known.phase = known.phase or draft.phase
         known.typed = known.typed or draft.typed
         if vocabulary == "item":
+            if known.role == "assistant":
+                self._state.go_on(known)
             known.content, known.authors, known.kinds = draft.content, draft.authors, draft.kinds
             known.own_id = draft.own_id or known.own_id
 

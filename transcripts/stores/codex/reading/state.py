@@ -115,6 +115,13 @@ class State:
         draft.response = self._response
         self._response.drafts.append(draft)
 
+    def go_on(self, draft: Draft) -> None:
+        """Go on with the answer that a draft was part of.
+
+        0.45 tells words as they arrive, then counts the tokens, then records the answer.
+        """
+        self._response = draft.response or self._response
+
     def end_response(self) -> None:
         """End the answer that the model was giving."""
         if self._response is not None:
