@@ -43,6 +43,8 @@ from transcripts.model import (
 
 _FRAME = frozenset({"kind", "author", "thread", "turn", "response", "status"})
 _BY_ITSELF = ("harness", "hook")
+_SCRIPTED = (CompactBoundary, Error, PermissionRequest)
+"""What a harness writes because the script has it so."""
 
 
 class HarnessMessage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -163,7 +165,7 @@ def _thread(
     found: Sequence[AnyMessage],
     listed: Callable[[AnyMessage], bool],
 ) -> Iterator[str]:
-    have = [m for m in found if m.author not in _BY_ITSELF or isinstance(m, Error)]
+    have = [m for m in found if m.author not in _BY_ITSELF or isinstance(m, _SCRIPTED)]
     for message in found:
         if message not in have and not listed(message):
             yield f"{_label(message)} of the harness ({message.provenance}) is not on the list"

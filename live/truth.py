@@ -135,7 +135,7 @@ def _answer(step: Step, driver: Driver) -> list[_Known]:
     for translation in step.translations:
         for one in translation.expects:
             unrecorded: dict[str | None, str] = {**one.unrecorded}
-            found.append((_of(step, one.kind, "model", **one.fields), unrecorded))
+            found.append((_of(step, one.kind, one.author, **one.fields), unrecorded))
     if response.cut:
         found.append(({**_of(step, "Error", "harness"), "status": "failed"}, {}))
     return found

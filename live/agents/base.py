@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -25,12 +25,14 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True):
 
     ``fields`` are named as in the normalised model (``command``, ``exit_code``, ``output``
     …); truth compares exactly these. ``unrecorded`` says of a field why this release does
-    not keep it; the recorder proves it on the files.
+    not keep it; the recorder proves it on the files. ``author`` is who a reader must say
+    wrote it: calls are the model's.
     """
 
     kind: str
     fields: Mapping[str, Any]
     unrecorded: Mapping[str, str] = {}
+    author: Literal["model", "harness", "human"] = "model"
 
 
 class Translation(msgspec.Struct, frozen=True, kw_only=True):
