@@ -147,8 +147,9 @@ def _relinked(
     """Return a record that hangs on the nearest of its ancestors that are said again."""
     if form.parent is None or form.parent not in value:
         return line
-    old = parent = value[form.parent]
-    while parent in parents:
+    old = value[form.parent]
+    parent: str | None = old
+    while parent is not None and parent in parents:
         parent = parents[parent]
     return line.replace(
         f'"{form.parent}":{json.dumps(old)}'.encode(),

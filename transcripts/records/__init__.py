@@ -1,5 +1,5 @@
 """Bytes to records and back: every record keeps its raw bytes and its place."""
 
-from transcripts.records.base import Record, RecordFile
+from transcripts.records.base import Held, Record, RecordFile
 
-__all__ = ["Record", "RecordFile"]
+__all__ = ["Held", "Record", "RecordFile"]

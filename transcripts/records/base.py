@@ -36,6 +36,31 @@ class Record(NamedTuple):
         )
 
 
+class Held(NamedTuple):
+    """A record that is kept while a whole session is read: its bytes are let go."""
+
+    value: Any
+    path: str
+    line: int
+    offset: int
+    length: int
+
+    @property
+    def location(self) -> Location:
+        """The place of the whole record."""
+        return Location(path=self.path, line=self.line, offset=self.offset, length=self.length)
+
+    def at(self, pointer: str) -> Location:
+        """The place of a value inside the record, by JSON pointer."""
+        return Location(
+            path=self.path,
+            line=self.line,
+            offset=self.offset,
+            length=self.length,
+            pointer=pointer,
+        )
+
+
 class RecordFile(NamedTuple):
     """All records of one file, with what was wrong in it."""
 

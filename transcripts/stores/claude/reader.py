@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,7 +36,7 @@ def read(path: Path, *, recover: bool) -> Transcript:
 
     A folder is read where it is all that is left of a session: its subagents' threads.
     """
-    opened = _open(path.absolute(), recover=recover, shelve=False)
+    opened = _open(path.absolute(), recover=recover, shelve=True)
     messages = list(opened.messages())
     if not messages:
         raise opened.nothing()
@@ -116,7 +117,6 @@ def session_scope(session_id: str) -> str:
 def _transcript(opened: _Opened, messages: Sequence[AnyMessage]) -> Transcript:
     path, root, gathered, threads, session = opened
     rows = opened.main or [row for thread in threads for row in thread.rows]
-    times = [time for row in rows if (time := time_of(row)) is not None]
     unread = [
         Unread(record=record, count=count, known=known)
         for (record, known), count in sorted(session.unread.items())
@@ -130,8 +130,8 @@ def _transcript(opened: _Opened, messages: Sequence[AnyMessage]) -> Transcript:
         title=title_of(gathered.rows, summaries_beside(path.parent))
         or first_line(typed_words(messages)),
         git_branch=last_field(rows, "gitBranch"),
-        created_at=times[0] if times else None,
-        updated_at=times[-1] if times else None,
+        created_at=_first_time(rows),
+        updated_at=_first_time(reversed(rows)),
         source_path=path.relative_to(root).as_posix(),
         lineage=Lineage(forked_from=next(iter(gathered.inherited.values()), None)),
         messages=tuple(messages),
@@ -149,6 +149,10 @@ def first_field(rows: Sequence[Row], name: str) -> str | None:
 def last_field(rows: Sequence[Row], name: str) -> str | None:
     """Return the last text that rows have under a name."""
     return first_field(rows[::-1], name)
+
+
+def _first_time(rows: Iterable[Row]) -> datetime | None:
+    return next((time for row in rows if (time := time_of(row)) is not None), None)
 
 
 def _last_model(rows: Sequence[Row]) -> str | None:

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from transcripts.model import AnyMessage, Transcript
 from transcripts.records import jsonlines
+from transcripts.records.collecting import uncollected
 from transcripts.stores.base import Listing, Store, WrittenSession, refused_depth, typed_errors
 from transcripts.stores.claude import layout, listing, reader, writer
 from transcripts.stores.claude.reading.rows import Row, row_of
@@ -53,7 +54,7 @@ class ClaudeStore(Store):
     @classmethod
     def read_path(cls, path: Path, *, recover: bool = False) -> Transcript:
         """Read a session file whole, with what other files hold of the session."""
-        with typed_errors(path):
+        with typed_errors(path), uncollected():
             return reader.read(path, recover=recover)
 
     def write(

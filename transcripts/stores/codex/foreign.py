@@ -53,6 +53,8 @@ def moment(value: Any) -> datetime | None:
         return None
     try:
         time = datetime.fromisoformat(value)
+        if time.tzinfo is UTC:
+            return time
         return None if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError):
         return None

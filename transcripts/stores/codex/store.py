@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from transcripts.model import AnyMessage, Transcript
 from transcripts.records import jsonlines
+from transcripts.records.collecting import uncollected
 from transcripts.stores.base import Listing, Store, WrittenSession, refused_depth, typed_errors
 from transcripts.stores.codex import layout, listing, reader, writer
 from transcripts.stores.codex.dialects import flat
@@ -66,7 +67,7 @@ class CodexStore(Store):
     @classmethod
     def read_path(cls, path: Path, *, recover: bool = False) -> Transcript:
         """Read a rollout whole, with those of the agents that it spawned."""
-        with typed_errors(path):
+        with typed_errors(path), uncollected():
             return reader.read(path, recover=recover)
 
     def write(

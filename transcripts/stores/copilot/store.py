@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from transcripts.model import AnyMessage, Transcript
+from transcripts.records.collecting import uncollected
 from transcripts.stores.base import Listing, Store, WrittenSession, refused_depth, typed_errors
 from transcripts.stores.copilot import layout, listing, reader, writer
 
@@ -45,7 +46,7 @@ class CopilotStore(Store):
     @classmethod
     def read_path(cls, path: Path, *, recover: bool = False) -> Transcript:
         """Read a session directory or events file whole."""
-        with typed_errors(path):
+        with typed_errors(path), uncollected():
             return reader.read(path, recover=recover)
 
     def write(

@@ -6,7 +6,7 @@ drift, and its row still carries the chain. The lists are what releases 1.0 to 2
 
 from __future__ import annotations
 
-from transcripts.stores.claude.reading.rows import Row, mapping, string
+from transcripts.stores.claude.reading.rows import Row
 
 CONVERSATION = frozenset({"user", "assistant"})
 
@@ -132,10 +132,9 @@ def record_name(row: Row) -> str:
         case None:
             return "(no type)"
         case "system":
-            return f"system/{string(row.value.get('subtype')) or '(no subtype)'}"
+            return f"system/{row.subtype or '(no subtype)'}"
         case "attachment":
-            kind = string(mapping(row.value.get("attachment")).get("type"))
-            return f"attachment/{kind or '(no type)'}"
+            return f"attachment/{row.subtype or '(no type)'}"
         case _:
             return row.type
 
@@ -146,8 +145,8 @@ def is_known(row: Row) -> bool:
         case None:
             return False
         case "system":
-            return string(row.value.get("subtype")) in _SYSTEM
+            return row.subtype in _SYSTEM
         case "attachment":
-            return string(mapping(row.value.get("attachment")).get("type")) in _ATTACHMENTS
+            return row.subtype in _ATTACHMENTS
         case _:
             return row.type in _RECORDS or row.type in CONVERSATION

@@ -11,7 +11,7 @@ from transcripts.ids import derive
 from transcripts.model import Damage, Inherited, Location
 from transcripts.stores.claude.reading import bookkeeping
 from transcripts.stores.claude.reading.lookahead import Lookahead
-from transcripts.stores.claude.reading.rows import Row, message_of, response_of, string, time_of
+from transcripts.stores.claude.reading.rows import Row, message_of, string, time_of
 from transcripts.stores.claude.tools import Checklist
 
 SYNTHETIC = "<synthetic>"
@@ -71,7 +71,7 @@ class Context:
         message = message_of(row)
         model = string(message.get("model"))
         synthetic = model == SYNTHETIC
-        response = response_of(row)
+        response = row.response
         usage = None
         if not synthetic and response not in self._counted:
             usage = self.ahead.usage.get(response)

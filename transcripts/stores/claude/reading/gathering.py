@@ -18,7 +18,7 @@ from uuid import UUID
 from transcripts.model import Damage
 from transcripts.records import jsonlines
 from transcripts.stores.claude import layout
-from transcripts.stores.claude.reading.rows import Row, row_of
+from transcripts.stores.claude.reading.rows import Row, row_held, row_of
 from transcripts.stores.claude.reading.shelf import Shelf
 
 
@@ -64,10 +64,11 @@ def rows_of_file(
     rows: list[Row] = []
     faults = 0
     for record in jsonlines.iterate(path, root, damage, recover=recover):
-        row = row_of(record)
         # What was mended on reading is not on the disk as it is here.
         if shelf is not None and len(damage) == faults:
-            row = row._replace(record=shelf.put(record))
+            row = row_held(shelf.put(record), record.value)
+        else:
+            row = row_of(record)
         faults = len(damage)
         rows.append(row)
     return rows
@@ -99,7 +100,8 @@ def _partition(rows: list[Row], session_id: str) -> tuple[list[Row], list[Row], 
     A row of another id that the session's own rows descend from is no foreigner: the CLI
     resumes a file whatever ids its rows bear and goes on under the file's name.
     """
-    if not any(row.session == session_id for row in rows):
+    sessions = {row.session for row in rows}
+    if session_id not in sessions or sessions <= {session_id, None}:
         return rows, [], {}
     by_uuid = {row.uuid: index for index, row in enumerate(rows) if row.uuid}
     last_ancestor: dict[str, int] = {}
@@ -214,6 +216,9 @@ def _merge(own: list[Row], found: list[Row]) -> list[Row]:
 
 def _without_doubles(rows: list[Row]) -> tuple[list[Row], list[Damage]]:
     """Fold rows of one uuid into the first: replayed history is not said twice."""
+    named = [row.uuid for row in rows if row.uuid]
+    if len(set(named)) == len(named):
+        return rows, []
     first: dict[str, Row] = {}
     kept: list[Row] = []
     damage: list[Damage] = []

@@ -30,12 +30,11 @@ def boundary_message(row: Row, context: Context) -> CompactBoundary:
 
 def attachment_messages(row: Row, context: Context) -> Iterator[AnyMessage]:
     """Yield what an attachment says to the model or to the person; most are bookkeeping."""
-    attachment = mapping(row.value.get("attachment"))
-    kind = string(attachment.get("type")) or ""
+    kind = row.subtype or ""
     if kind == "queued_command":
-        yield from _queued(row, attachment, context)
+        yield from _queued(row, mapping(row.value.get("attachment")), context)
     elif kind.startswith("hook_"):
-        yield from _hook(row, kind, attachment, context)
+        yield from _hook(row, kind, mapping(row.value.get("attachment")), context)
     else:
         context.skip(row)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from transcripts.model import Content, Damage, Usage
 from transcripts.stores.claude.content import parts
@@ -14,12 +13,7 @@ from transcripts.stores.claude.reading.results import Result
 from transcripts.stores.claude.reading.rows import (
     SUMMARY,
     Row,
-    blocks_of,
-    integer,
-    mapping,
     message_of,
-    response_of,
-    string,
 )
 
 
@@ -49,30 +43,23 @@ class Lookahead:
         elif row.type == "assistant":
             self._take_answer(row)
         elif row.type in ("user", "attachment"):
-            ended = notification_in(row)
+            ended = notification_in(row) if row.glance.notifies else None
             if ended is not None:
                 self.ends[ended[0]] = ended[1]
             if row.type == "user":
                 self._take_results(row)
-            if row.subtype == SUMMARY:
-                self._take_summary(row)
+                if row.subtype == SUMMARY:
+                    self._take_summary(row)
 
     def _take_answer(self, row: Row) -> None:
-        for block in map(mapping, blocks_of(row)):
-            use = string(block.get("id"))
-            if block.get("type") == "tool_use" and use:
-                self.uses.add(use)
-        usage = _usage(message_of(row).get("usage"))
-        if usage is not None:
+        self.uses.update(row.glance.uses)
+        if row.glance.usage is not None:
             # The last record of a response has the final counts: earlier ones were written
             # while it still streamed.
-            self.usage[response_of(row)] = usage
+            self.usage[row.response] = row.glance.usage
 
     def _take_results(self, row: Row) -> None:
-        for position, block in enumerate(map(mapping, blocks_of(row))):
-            call = string(block.get("tool_use_id"))
-            if block.get("type") != "tool_result" or not call:
-                continue
+        for position, call in row.glance.results:
             if call not in self.results:
                 self.results[call] = Result(row, position)
                 continue
@@ -92,22 +79,3 @@ class Lookahead:
             self.summaries[self._boundary] = content
             if row.uuid:
                 self.summaries[row.uuid] = content
-
-
-def _usage(value: Any) -> Usage | None:
-    """Return recorded token counts; None where nothing or only zeros are recorded.
-
-    No real response costs nothing: zeros are what a writer puts where it knows no counts.
-    """
-    counts = mapping(value)
-    details = mapping(counts.get("output_tokens_details"))
-    found = {
-        "input": integer(counts.get("input_tokens")),
-        "output": integer(counts.get("output_tokens")),
-        "cache_read": integer(counts.get("cache_read_input_tokens")),
-        "cache_write": integer(counts.get("cache_creation_input_tokens")),
-        "reasoning": integer(details.get("thinking_tokens")),
-    }
-    if not any(found.values()):
-        return None
-    return Usage(scope="response", accounting="delta", **found)

@@ -22,7 +22,7 @@ from transcripts.model import (
 from transcripts.stores.claude.content import parts
 from transcripts.stores.claude.reading.context import PROVIDER, Context, place
 from transcripts.stores.claude.reading.notifications import Notification
-from transcripts.stores.claude.reading.results import Use, text_of
+from transcripts.stores.claude.reading.results import Result, Use, text_of
 from transcripts.stores.claude.reading.rows import (
     Row,
     blocks_of,
@@ -100,6 +100,8 @@ def _call(row: Row, position: int, block: dict[str, Any], context: Context) -> A
         context.damage("missing_input", row, f"the call {call} has no input")
     use = Use(call, string(block.get("name")) or "unknown", given, row)
     result = context.ahead.results.get(call) if call else None
+    if result is not None:
+        result = Result(result.row.at_hand(), result.position)
     fields = context.model_fields(row, position, call)
     if result is not None:
         where = place(result.row, f"/message/content/{result.position}")

@@ -37,6 +37,9 @@ class Notification(NamedTuple):
     pointer: str
 
 
+_OPENING = "<task-notification>"
+
+
 def notification_in(row: Row) -> tuple[str, Notification] | None:
     """Return the call that a row tells the end of, and that end; None if it tells of none."""
     if row.type == "attachment":
@@ -47,7 +50,7 @@ def notification_in(row: Row) -> tuple[str, Notification] | None:
     else:
         return None
     text = text_of(parts(content)).strip()
-    if not (text.startswith("<task-notification>") and text.endswith("</task-notification>")):
+    if not (text.startswith(_OPENING) and text.endswith("</task-notification>")):
         return None
     # A report may quote such fields; the harness's own come first.
     fields: dict[str, str] = {}

@@ -23,14 +23,18 @@ Place = tuple[str, int]
 def undelivered(rows: Iterable[Row]) -> frozenset[Place]:
     """Return the places of the rows at which a person queued what was never delivered."""
     waiting: defaultdict[str, deque[Place]] = defaultdict(deque)
+    most = 0
     for row in rows:
-        queued = _queued(row)
-        if queued is not None:
-            waiting[queued].append(place_of(row))
-            continue
-        for said in _delivered(row):
-            if waiting.get(said):
-                waiting[said].popleft()
+        if row.type == "queue-operation":
+            queued = _queued(row)
+            if queued is not None:
+                waiting[queued].append(place_of(row))
+                most += 1
+        elif most:
+            for said in _delivered(row):
+                if waiting.get(said):
+                    waiting[said].popleft()
+                    most -= 1
     return frozenset(place for places in waiting.values() for place in places)
 
 
@@ -54,7 +58,7 @@ def retracted(row: Row, fields: dict[str, Any]) -> UserMessage:
 
 
 def _queued(row: Row) -> str | None:
-    if row.type != "queue-operation" or row.value.get("operation") != "enqueue":
+    if row.value.get("operation") != "enqueue":
         return None
     text = string(row.value.get("content"))
     if text is None or wordings.typed(text).author in ("harness", "agent"):

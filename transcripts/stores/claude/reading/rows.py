@@ -5,9 +5,28 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from transcripts.records import Record
+from transcripts.records import Held, Record
 from transcripts.stores.claude import wordings
+from transcripts.stores.claude.foreign import integer, mapping, number, sequence, string
+from transcripts.stores.claude.reading.glances import Glance, glance
 from transcripts.stores.claude.reading.shelf import Shelved
+
+__all__ = [
+    "SUMMARY",
+    "Row",
+    "blocks_of",
+    "instant",
+    "integer",
+    "mapping",
+    "message_of",
+    "number",
+    "origin_of",
+    "row_held",
+    "row_of",
+    "sequence",
+    "string",
+    "time_of",
+]
 
 BOUNDARY = "compact_boundary"
 SUMMARY = "summary"
@@ -18,13 +37,14 @@ class Row(NamedTuple):
 
     Each field is read on its own: one of an odd type costs that field, never the record. Where
     the record lies on a shelf, ``value`` is read from the disk each time, so that whoever goes
-    through all rows asks the fields first. ``subtype`` is a system row's own, and
-    :data:`SUMMARY` for what a compaction left; ``prompt`` whether it is something that a person
+    through all rows asks the fields first. ``subtype`` is a system row's or an attachment's own,
+    and :data:`SUMMARY` for what a compaction left; ``prompt`` whether it is something that a person
     said, as far as the row alone tells; ``stamped`` whether it says where a prompt came from;
-    ``link`` is the parent, or across a compaction the logical one.
+    ``link`` is the parent, or across a compaction the logical one; ``response`` the id of the API
+    message that the row is part of: a row of the model's without one stands alone.
     """
 
-    record: Record | Shelved
+    record: Held | Shelved
     type: str | None
     subtype: str | None
     uuid: str | None
@@ -34,6 +54,16 @@ class Row(NamedTuple):
     sidechain: bool
     prompt: bool
     stamped: bool
+    response: str
+    glance: Glance
+
+    def at_hand(self) -> Row:
+        """Return the row with its value read: for whoever asks for it more than once."""
+        record = self[0]
+        if type(record) is Held:
+            return self
+        held = Held(record.value, record.path, record.line, record.offset, record.length)
+        return Row(held, *self[1:])
 
     @property
     def value(self) -> dict[str, Any]:
@@ -48,22 +78,44 @@ class Row(NamedTuple):
 
 def row_of(record: Record) -> Row:
     """Read what decides about a record."""
-    value = record.value
-    kind = string(value.get("type"))
-    subtype = string(value.get("subtype")) if kind == "system" else None
-    if kind == "user" and value.get("isCompactSummary") is True:
-        subtype = SUMMARY
+    value, raw, path, line, offset = record
+    return row_held(Held(value, path, line, offset, len(raw)), value)
+
+
+def row_held(record: Held | Shelved, value: dict[str, Any]) -> Row:
+    """Return the row of a record that is kept in one form or another."""
+    get = value.get
+    kind = string(get("type"))
+    uuid = string(get("uuid"))
+    parent = string(get("parentUuid"))
+    subtype = None
+    prompt = stamped = False
+    response = ""
+    if kind == "assistant":
+        message_id = string(mapping(get("message")).get("id"))
+        response = message_id or string(get("requestId")) or uuid or f"{record.line}"
+    elif kind == "user":
+        if get("isCompactSummary") is True:
+            subtype = SUMMARY
+        prompt = _is_prompt(value)
+        stamped = bool(mapping(get("origin")).get("kind"))
+    elif kind == "system":
+        subtype = string(get("subtype"))
+    elif kind == "attachment":
+        subtype = string(mapping(get("attachment")).get("type"))
     return Row(
-        record=record,
-        type=kind,
-        subtype=subtype,
-        uuid=string(value.get("uuid")),
-        parent=string(value.get("parentUuid")),
-        link=string(value.get("parentUuid")) or string(value.get("logicalParentUuid")),
-        session=string(value.get("sessionId")),
-        sidechain=value.get("isSidechain") is True,
-        prompt=kind == "user" and _is_prompt(value),
-        stamped=kind == "user" and bool(mapping(value.get("origin")).get("kind")),
+        record,
+        kind,
+        subtype,
+        uuid,
+        parent,
+        parent or string(get("logicalParentUuid")),
+        string(get("sessionId")),
+        get("isSidechain") is True,
+        prompt,
+        stamped,
+        response,
+        glance(kind, value),
     )
 
 
@@ -79,33 +131,6 @@ def _is_prompt(value: dict[str, Any]) -> bool:
     return not all(
         isinstance(text, str) and wordings.typed(text).author == "harness" for text in texts
     )
-
-
-def string(value: Any) -> str | None:
-    """Return a non-empty string, None for anything else."""
-    return value if isinstance(value, str) and value else None
-
-
-def integer(value: Any) -> int | None:
-    """Return a whole number (true and false are none)."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def number(value: Any) -> float | None:
-    """Return a number as a float."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    return None
-
-
-def mapping(value: Any) -> dict[str, Any]:
-    """Return an object, an empty one for anything else."""
-    return value if isinstance(value, dict) else {}
-
-
-def sequence(value: Any) -> list[Any]:
-    """Return an array, an empty one for anything else."""
-    return value if isinstance(value, list) else []
 
 
 def message_of(row: Row) -> dict[str, Any]:
@@ -137,6 +162,8 @@ def instant(value: Any) -> datetime | None:
         moment = datetime.fromisoformat(value)
     except ValueError:
         return None
+    if moment.tzinfo is UTC:
+        return moment
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     try:
@@ -148,9 +175,3 @@ def instant(value: Any) -> datetime | None:
 def origin_of(row: Row) -> str | None:
     """Return where a row says that its prompt came from."""
     return string(mapping(row.value.get("origin")).get("kind"))
-
-
-def response_of(row: Row) -> str:
-    """Return the id of the API message that a row is part of; a row without one stands alone."""
-    message_id = string(message_of(row).get("id"))
-    return message_id or string(row.value.get("requestId")) or row.uuid or f"{row.record.line}"

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from transcripts.model import Location
 from transcripts.records import Record, jsonlines
 
+_MOST_AT_HAND = 16
+_LARGEST_AT_HAND = 256 << 10
+
 
 class Shelf:
-    """One file whose records are read by place; the last one read is at hand."""
+    """One file whose records are read by place; the last ones read are at hand.
+
+    A result is asked for with its call and again at its own place, a few records on.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._at_hand: tuple[int, Any] = (-1, None)
+        self._file: int | None = os.open(path, os.O_RDONLY)
+        self._at_hand: dict[int, Any] = {}
+
+    def __del__(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
 
     def put(self, record: Record) -> Shelved:
         """Return the record's place in its stead."""
@@ -22,11 +34,26 @@ class Shelf:
 
     def read(self, offset: int, length: int) -> Any:
         """Return the value of the record at a place."""
-        if self._at_hand[0] != offset:
-            with self._path.open("rb") as file:
-                file.seek(offset)
-                self._at_hand = (offset, jsonlines.parse(file.read(length)))
-        return self._at_hand[1]
+        at_hand = self._at_hand
+        value = at_hand.get(offset)
+        if value is None:
+            value = jsonlines.parse(self._bytes(offset, length))
+            if length > _LARGEST_AT_HAND:
+                at_hand.clear()
+            elif len(at_hand) >= _MOST_AT_HAND:
+                del at_hand[next(iter(at_hand))]
+            at_hand[offset] = value
+        return value
+
+    def _bytes(self, offset: int, length: int) -> bytes:
+        assert self._file is not None
+        found = os.pread(self._file, length, offset)
+        while len(found) < length:
+            more = os.pread(self._file, length - len(found), offset + len(found))
+            if not more:
+                break
+            found += more
+        return found
 
 
 class Shelved(NamedTuple):

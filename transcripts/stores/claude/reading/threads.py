@@ -8,9 +8,8 @@ used for what order cannot tell: rewinds, and what a compaction kept.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-import msgspec
+from msgspec.structs import force_setattr
 
 from transcripts.model import AnyMessage, CompactBoundary, Superseded
 from transcripts.stores.claude.reading.context import Context, Session
@@ -35,13 +34,14 @@ def read_thread(rows: Sequence[Row], session: Session, agent: str | None) -> Ite
 def _messages(row: Row, context: Context) -> Iterator[AnyMessage]:
     match row.type:
         case "user":
-            yield from user_messages(row, context)
+            if not row.glance.only_answers or not context.ahead.uses.issuperset(row.glance.calls):
+                yield from user_messages(row.at_hand(), context)
         case "assistant":
-            yield from model_messages(row, context)
+            yield from model_messages(row.at_hand(), context)
         case "attachment":
             yield from attachment_messages(row, context)
         case "system" if row.is_boundary:
-            yield boundary_message(row, context)
+            yield boundary_message(row.at_hand(), context)
         case "queue-operation" if place_of(row) in context.ahead.undelivered:
             yield retracted(row, context.fields(row, 0, "/content"))
         case _:
@@ -68,15 +68,16 @@ class _Links:
         if replaced is not None:
             follows = self._before.get(replaced, follows)
         self._previous = message.id
-        changes: dict[str, Any] = {
-            "follows": follows,
-            "superseded_by": self._superseded(position),
-        }
+        # The message was made a moment ago and nobody has it yet: it is not copied for two fields.
+        force_setattr(message, "follows", follows)
+        superseded = self._superseded(position)
+        if superseded is not None:
+            force_setattr(message, "superseded_by", superseded)
         if self._rows[position].uuid in self._kept_anywhere:
             self._kept.append((position, message.id))
         if isinstance(message, CompactBoundary):
-            changes["preserved"] = self._preserved_at(position)
-        return msgspec.structs.replace(message, **changes)
+            force_setattr(message, "preserved", self._preserved_at(position))
+        return message
 
     def _superseded(self, position: int) -> Superseded | None:
         rewound = self._branches.rewound_by(position)
