@@ -20,7 +20,8 @@ class Shelf:
     """
 
     def __init__(self, path: Path) -> None:
-        self._file: int | None = os.open(path, os.O_RDONLY)
+        self._path = path
+        self._file: int | None = None
         self._at_hand: dict[int, Any] = {}
 
     def __del__(self) -> None:
@@ -46,7 +47,8 @@ class Shelf:
         return value
 
     def _bytes(self, offset: int, length: int) -> bytes:
-        assert self._file is not None
+        if self._file is None:
+            self._file = os.open(self._path, os.O_RDONLY)
         found = os.pread(self._file, length, offset)
         while len(found) < length:
             more = os.pread(self._file, length - len(found), offset + len(found))
