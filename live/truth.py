@@ -29,8 +29,9 @@ def truth(
 ) -> dict[str, Any]:
     """Return the document that a case's ``truth.json`` holds; :class:`Untrue` if it is not."""
     _check_asked(played, exchanges)
-    messages = [message for message, _ in expected(played, driver, scenario)]
-    _check_results(messages, exchanges)
+    known = expected(played, driver, scenario)
+    messages = [message for message, _ in known]
+    _check_results(known, exchanges)
     return {
         "format": FORMAT,
         "agent": driver.agent,
@@ -167,18 +168,24 @@ def _check_asked(played: Sequence[Step], exchanges: Sequence[Exchange]) -> None:
             raise Untrue(f"the CLI never asked for {step.id}")
 
 
-def _check_results(messages: Sequence[Mapping[str, Any]], exchanges: Sequence[Exchange]) -> None:
-    """See that every scripted result came back to the model."""
+def _check_results(
+    known: Sequence[tuple[Mapping[str, Any], Mapping[str | None, str]]],
+    exchanges: Sequence[Exchange],
+) -> None:
+    """See that every scripted result came back to the model.
+
+    One that the CLI is known not to keep it may have lost before the model could see it.
+    """
     results = "\n".join(
         entry.text or ""
         for exchange in exchanges
         for entry in exchange.history
         if entry.type == "result"
     )
-    for message in messages:
+    for message, lost in known:
         for field in ("output", "error"):
             wanted = message.get(field)
-            if not isinstance(wanted, str):
+            if field in lost or not isinstance(wanted, str):
                 continue
             for line in wanted.split("\n"):
                 if line.strip() and line.strip() not in results:

@@ -1,12 +1,16 @@
 """Starts GitHub Copilot CLI against a model on loopback, and finds what it wrote.
 
 With ``COPILOT_PROVIDER_BASE_URL`` the CLI (1.0.10 and newer) asks no account and no network
-of GitHub's. It speaks three wires. The default here is Anthropic's, because it records the
+of GitHub's. It speaks three wires. The default there is Anthropic's, because it records the
 most: thoughts with their signature, in 1.0.102 also as the provider's own blocks, and it is
 the only wire on which a resumed 1.0.102 sends thoughts again, so that they too have the
 model as a witness. Chat completions keep thoughts as bare text (1.0.60 only under the field
 ``reasoning_text``, 1.0.102 under ``reasoning_content``); Responses keep them sealed and
 offer ``apply_patch`` in place of ``create`` and ``edit``: a dialect of its own.
+
+Older releases know no provider but the API that goes with an account. Its address can be set
+(``COPILOT_API_URL``), and then any token is taken and nothing else is asked: that API speaks
+chat completions, which is the only dialect that these releases have here.
 """
 
 from __future__ import annotations
@@ -18,9 +22,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import msgspec
-from semver import Version
 
 from live.agents.base import Driver, Translation
+from live.agents.copilot.traits import traits
 from live.agents.copilot.words import PATCH, Words
 from live.agents.patches import files_before
 from live.mcp_server import SERVER
@@ -58,6 +62,16 @@ _PROVIDERS: dict[str | None, _Provider] = {
     CHAT: _Provider(wire="chat", model="gpt-5", path="/v1", variables={}),
 }
 
+_PLACEHOLDER = "placeholder-of-no-account"
+
+# Where a release has no provider of one's own.
+_ACCOUNT = _Provider(
+    wire="chat",
+    model="claude-sonnet-4.5",
+    path="",
+    variables={"COPILOT_GITHUB_TOKEN": _PLACEHOLDER},
+)
+
 # An error with words to it: the log prints objects over many lines, each marked as an error.
 _WORDED_ERROR = re.compile(r"\[ERROR\] \w+ \S")
 
@@ -72,15 +86,22 @@ class CopilotDriver(Driver):
     package: ClassVar[str] = "@github/copilot"
     dialects: ClassVar[tuple[str | None, ...]] = tuple(_PROVIDERS)
 
+    def __init__(self, version: str, dialect: str | None = None) -> None:
+        super().__init__(version, dialect)
+        self._traits = traits(version)
+        if self._traits.account and self.dialect is not None:
+            raise ValueError(f"{self.agent} {version} has no dialect {self.dialect}, only one")
+        self._provider = _ACCOUNT if self._traits.account else _PROVIDERS[self.dialect]
+
     @property
     def wire(self) -> Wire:
         """The provider's wire that the CLI is configured to speak."""
-        return _PROVIDERS[self.dialect].wire
+        return self._provider.wire
 
     @property
     def model(self) -> str:
         """The model name that the CLI is started with."""
-        return _PROVIDERS[self.dialect].model
+        return self._provider.model
 
     def executable(self, install: Path) -> Sequence[str]:
         """Return the command that starts the CLI from its npm prefix."""
@@ -92,17 +113,23 @@ class CopilotDriver(Driver):
         """Return the variables to set beside PATH, HOME, LANG, TERM and TZ.
 
         Every release unpacks some 200 MB before it starts, by default into the home, which
-        is new in each run: they go to the cache of releases instead.
+        is new in each run: they go to the cache of releases instead (older releases are led
+        there by a link, see :meth:`prepare`).
         """
-        provider = _PROVIDERS[self.dialect]
-        return {
-            "COPILOT_OFFLINE": "true",
+        provider = self._provider
+        address = "COPILOT_API_URL" if self._traits.account else "COPILOT_PROVIDER_BASE_URL"
+        found = {
             "COPILOT_AUTO_UPDATE": "false",
-            "COPILOT_CACHE_HOME": str(cache_root() / "unpacked" / self.agent),
+            "COPILOT_CACHE_HOME": str(_unpacked()),
             "COPILOT_MODEL": provider.model,
-            "COPILOT_PROVIDER_BASE_URL": f"http://127.0.0.1:{port}{provider.path}",
+            address: f"http://127.0.0.1:{port}{provider.path}",
             **provider.variables,
         }
+        if not self._traits.account:
+            found["COPILOT_OFFLINE"] = "true"
+            if self._traits.wants_key and self.wire == "anthropic":
+                found["COPILOT_PROVIDER_API_KEY"] = _PLACEHOLDER
+        return found
 
     def prepare(self, home: Path, workspace: str, port: int, scenario: Scenario | None) -> None:
         """Write the configuration the CLI needs into its (outside view of) home.
@@ -113,6 +140,11 @@ class CopilotDriver(Driver):
         root = home / ".copilot"
         root.mkdir(parents=True, exist_ok=True)
         _write_json(root / "config.json", {"trustedFolders": [workspace]})
+        if self._traits.unpacks_at_home and not (root / "pkg").is_symlink():
+            # Each of them removes every release but itself from where it unpacks.
+            own = _unpacked() / "alone" / self.version
+            own.mkdir(parents=True, exist_ok=True)
+            (root / "pkg").symlink_to(own)
         if scenario is not None and _calls_mcp(scenario):
             server = {"type": "local", "command": MCP_COMMAND, "args": [], "tools": ["*"]}
             _write_json(root / "mcp-config.json", {"mcpServers": {SERVER: server}})
@@ -121,8 +153,14 @@ class CopilotDriver(Driver):
 
     def arguments(self, prompt: str, *, resume: str | None, session_id: str) -> Sequence[str]:
         """Return the arguments of one non-interactive run."""
-        session = ("--resume", resume) if resume is not None else ("--session-id", session_id)
-        return ["-p", prompt, "--allow-all-tools", "--output-format", "json", *session]
+        found = ["-p", prompt, "--allow-all-tools"]
+        if self._traits.streams_events:
+            found += ["--output-format", "json"]
+        if resume is not None:
+            found += ["--resume", resume]
+        elif self._traits.chooses_id:
+            found += ["--session-id", session_id]
+        return found
 
     def translate(self, call: Call, workspace: str) -> Translation:
         """Put a scripted call into the CLI's own words; CannotDo if there are none."""
@@ -140,9 +178,9 @@ class CopilotDriver(Driver):
     @property
     def task_unrecorded(self) -> str | None:
         """Why a subagent's task is no message on its own thread, or None if it is one."""
-        if Version.parse(self.version) >= Version(1, 0, 102):
+        if self._traits.writes_tasks:
             return None
-        return "1.0.60 writes no user.message for a subagent"
+        return f"{self.version} writes no user.message for a subagent"
 
     def auxiliaries(self) -> Sequence[Auxiliary]:
         """Return nothing: with a provider of its own the CLI asks the model nothing else."""
@@ -179,6 +217,10 @@ class CopilotDriver(Driver):
         said = [line for line in lines if line.strip()]
         errors = [line for line in said if _WORDED_ERROR.search(line)]
         return (errors or said or [None])[-1]
+
+
+def _unpacked() -> Path:
+    return cache_root() / "unpacked" / CopilotDriver.agent
 
 
 def _calls_mcp(scenario: Scenario) -> bool:

@@ -1,9 +1,10 @@
 """A scripted call in the words of one Copilot CLI release, and what its record then says.
 
-The tools are the same in 1.0.60 and 1.0.102 (read off the tool lists that both send); how
+The tools are much the same in all releases (read off the tool lists that they send); how
 they word their results is not. Deleting and moving have no tool of their own on a wire
-without ``apply_patch``, and a checklist is rows in a table that the ``sql`` tool fills: such
-calls are recorded as the command or query that they are, and that is what must be found.
+without ``apply_patch``, and since 0.0.423 a checklist is rows in a table that the ``sql`` tool
+fills: such calls are recorded as the command or query that they are, and that is what must
+be found.
 
 Of a failure in the CLI's own words only the status must be found: the file keeps fewer of
 them ("No match found") than the model is told, and neither comes from the script.
@@ -18,10 +19,10 @@ from functools import singledispatchmethod
 from typing import Any
 
 import msgspec
-from semver import Version
 
 from live.agents import patches
 from live.agents.base import Expected, Translation, Untaught
+from live.agents.copilot.traits import traits
 from live.mcp_server import SERVER
 from live.model.play import WireCall
 from live.model.script import (
@@ -43,10 +44,11 @@ PATCH = "apply-patch"
 _AGENT = "general-purpose"
 _WAIT_SECONDS = 60
 
-# A shell that a command ends prints this on the terminal that 1.0.60 records.
+# A shell that a command ends prints this on the terminal that releases before 1.0.80 record.
 _ENDS_SHELL = re.compile(r"(?:^|[;&|\n])\s*exit\b[^;&|\n]*$")
 
 _TODO_STATUS = {"pending": "pending", "in_progress": "in_progress", "completed": "done"}
+_TODO_BOX = {"pending": " ", "in_progress": "~", "completed": "x"}
 
 
 class Words:
@@ -58,7 +60,7 @@ class Words:
     def __init__(
         self, version: str, dialect: str | None, workspace: str, files: Mapping[str, str]
     ) -> None:
-        self._version = Version.parse(version)
+        self._traits = traits(version)
         self._patches = dialect == PATCH
         self._workspace = workspace.rstrip("/")
         self._files = files
@@ -164,6 +166,8 @@ class Words:
 
     @say.register
     def _(self, call: Todo) -> Translation:
+        if not self._traits.keeps_todos_in_table:
+            return self._markdown(call)
         rows = ", ".join(
             f"('{number}', {_quoted(item.text)}, '{_TODO_STATUS[item.status]}')"
             for number, item in enumerate(call.items, 1)
@@ -180,44 +184,53 @@ class Words:
     @say.register
     def _(self, call: Spawn) -> Translation:
         report = call.responses[-1].text
+        name = {"name": call.id} if self._traits.names_agents else {}
+        arguments = {
+            "description": call.description,
+            "prompt": call.prompt,
+            "agent_type": _AGENT,
+            "mode": "sync",
+        }
         fields: dict[str, Any] = {"description": call.description, "prompt": call.prompt}
         if report is not None:
             fields["report"] = report
         return Translation(
-            call=self._call(
-                call.id,
-                "task",
-                {
-                    "name": call.id,
-                    "description": call.description,
-                    "prompt": call.prompt,
-                    "agent_type": _AGENT,
-                    "mode": "sync",
-                },
-            ),
+            call=self._call(call.id, "task", {**name, **arguments}),
             expects=(Expected(kind="SubAgent", fields=fields),),
         )
 
+    def _markdown(self, call: Todo) -> Translation:
+        """Return a checklist in the form that ``update_todo`` takes: Markdown, in one text."""
+        boxes = [f"- [{_TODO_BOX[item.status]}] {item.text}" for item in call.items]
+        items = [{"text": item.text, "status": item.status} for item in call.items]
+        return Translation(
+            call=self._call(call.id, "update_todo", {"todos": "\n".join(boxes)}),
+            expects=(Expected(kind="Plan", fields={"form": "checklist", "items": items}),),
+        )
+
     def _bash(self, id: str, command: str, output: str, exit_code: int, why: str) -> Translation:
-        if self._has_terminal:
-            output = output.replace("\r\n", "\n")
-            if _ENDS_SHELL.search(command):
-                output += "exit\n"
+        ends = _ENDS_SHELL.search(command) is not None
+        lost: dict[str, str] = {}
+        if ends and self._traits.loses_ended_shells:
+            reason = "a command that ends its shell has an empty result in this release"
+            lost = {"exit_code": reason} | ({"output": reason} if output else {})
+        elif self._traits.terminal:
+            output = output.replace("\r\n", "\n") + ("exit\n" if ends else "")
         fields: dict[str, Any] = {"command": command, "exit_code": exit_code, "output": output}
-        if exit_code != 0:
+        if exit_code != 0 and not lost:
             fields["status"] = "failed"
         # The shell's name comes back in the result; left out, it is a number that depends on
         # which of several parallel calls was started first.
         arguments = {
             "command": command,
             "description": why,
-            "shellId": id,
+            self._traits.keeps_shells_as: id,
             "mode": "sync",
             "initial_wait": _WAIT_SECONDS,
         }
         return Translation(
             call=self._call(id, "bash", arguments),
-            expects=(Expected(kind="CommandExecution", fields=fields),),
+            expects=(Expected(kind="CommandExecution", fields=fields, unrecorded=lost),),
         )
 
     def _patch(
@@ -238,16 +251,11 @@ class Words:
         return f"{self._workspace}/{path}"
 
     def _viewed(self, content: str) -> str:
-        """Return a file as ``view`` shows it: with line numbers in 1.0.60, bare in 1.0.102."""
-        if self._version >= Version(1, 0, 102):
+        """Return a file as ``view`` shows it."""
+        if not self._traits.numbers_lines:
             return content
         lines = content.split("\n")
         return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
-
-    @property
-    def _has_terminal(self) -> bool:
-        """Whether commands run on a terminal (1.0.60) rather than on pipes (1.0.102)."""
-        return self._version < Version(1, 0, 80)
 
 
 def _quoted(text: str) -> str:

@@ -1,0 +1,78 @@
+"""What differs between Copilot CLI's releases, for driving: one table.
+
+Every entry was measured on runs of the releases that are recorded. A release between two of
+them is taken for like the older one.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from semver import Version
+
+
+class Traits(msgspec.Struct, frozen=True, kw_only=True):
+    """How one release is driven, and how it words what it records."""
+
+    account: bool
+    """It knows no provider of one's own: it asks the API that goes with an account, at an
+    address that can be set."""
+    unpacks_at_home: bool
+    """It unpacks itself into its own directory under the home, whatever it is told."""
+    wants_key: bool
+    """Its provider on Anthropic's wire must have a key set."""
+    streams_events: bool
+    """``--output-format json`` exists."""
+    chooses_id: bool
+    """``--session-id`` exists."""
+    writes_tasks: bool
+    """A subagent's task is a ``user.message`` on its own thread."""
+    keeps_shells_as: str
+    """The argument of ``bash`` that names a shell to be kept."""
+    keeps_todos_in_table: bool
+    """A checklist is rows in a table, filled by ``sql``; before, ``update_todo`` takes it as
+    Markdown."""
+    names_agents: bool
+    """``task`` must name the agent that it starts."""
+    terminal: bool
+    """Commands run on a terminal, not on pipes."""
+    loses_ended_shells: bool
+    """A command that ends its shell has an empty result: its output and its code are lost."""
+    numbers_lines: bool
+    """``view`` puts a number before each line."""
+
+
+_OLDEST = Traits(
+    account=True,
+    unpacks_at_home=True,
+    wants_key=True,
+    streams_events=False,
+    chooses_id=False,
+    writes_tasks=False,
+    keeps_shells_as="sessionId",
+    keeps_todos_in_table=False,
+    names_agents=False,
+    terminal=True,
+    loses_ended_shells=True,
+    numbers_lines=True,
+)
+
+_CHANGES: tuple[tuple[str, dict[str, bool | str]], ...] = (
+    ("0.0.406", {"keeps_shells_as": "shellId"}),
+    ("0.0.423", {"streams_events": True, "keeps_todos_in_table": True}),
+    ("1.0.10", {"account": False, "unpacks_at_home": False, "loses_ended_shells": False}),
+    ("1.0.20", {"names_agents": True}),
+    ("1.0.40", {"wants_key": False}),
+    ("1.0.60", {"chooses_id": True}),
+    ("1.0.80", {"writes_tasks": True, "terminal": False}),
+    ("1.0.102", {"numbers_lines": False}),
+)
+
+
+def traits(version: str) -> Traits:
+    """Return the traits of a release: the oldest's, with every change up to it."""
+    release = Version.parse(version)
+    found = _OLDEST
+    for since, changed in _CHANGES:
+        if release >= Version.parse(since):
+            found = msgspec.structs.replace(found, **changed)
+    return found
