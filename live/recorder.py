@@ -39,6 +39,7 @@ from live.sanitise import (
     rules,
     script_strings,
     stored_name,
+    without_chance,
 )
 from live.truth import expected, truth
 from live.unrecorded import one_sided, unrecorded
@@ -93,10 +94,14 @@ def _case(scenario: Scenario, driver: Driver, release: Release, target: Path) ->
     keep = target.with_name(f"{target.name}-raw")
     keep.mkdir(parents=True)
     run = perform(scenario, driver, release, keep)
-    raw = [load(path, str(path.relative_to(run.home))) for path in driver.session_files(run.home)]
+    table = rules(driver.agent, driver.version)
+    raw = [
+        without_chance(load(path, str(path.relative_to(run.home))), table)
+        for path in driver.session_files(run.home)
+    ]
     sanitiser = _sanitiser(scenario, driver, run)
     clean = sanitiser.documents(raw)
-    same_shape(raw, clean, rules(driver.agent, driver.version))
+    same_shape(raw, clean, table)
     document = truth(scenario, driver, run.steps, run.exchanges)
     missing = unrecorded(expected(run.steps, driver, scenario), raw)
     gone = {entry["message"] for entry in missing if entry["fields"] is None}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from live.agents.base import CannotDo, find_driver
+from live.model.play import Play, PlayResponse, PlayTurn, Thread
 from live.model.script import (
     Command,
     Create,
@@ -217,6 +218,84 @@ def test_each_dialect_speaks_a_wire_of_its_own() -> None:
     assert environment["COPILOT_PROVIDER_BASE_URL"] == "http://127.0.0.1:8460"
     assert environment["COPILOT_OFFLINE"] == "true"
     assert not environment["COPILOT_CACHE_HOME"].startswith("/srv/home")
+
+
+@pytest.mark.parametrize("version", ["0.0.384", "0.0.406", "0.0.423"])
+def test_a_release_without_providers_asks_its_account_s_api_for_chat(version: str) -> None:
+    driver = find_driver("copilot", version)
+    environment = driver.environment("/srv/home", 8460)
+    assert driver.wire == "chat"
+    assert environment["COPILOT_API_URL"] == "http://127.0.0.1:8460"
+    assert environment["COPILOT_GITHUB_TOKEN"]
+    assert not any("PROVIDER" in name or "OFFLINE" in name for name in environment)
+    with pytest.raises(ValueError, match="no dialect"):
+        find_driver("copilot", version, "apply-patch")
+
+
+def test_only_the_first_release_with_providers_wants_a_key() -> None:
+    def key(version: str, dialect: str | None = None) -> bool:
+        found = find_driver("copilot", version, dialect).environment("/srv/home", 8460)
+        return "COPILOT_PROVIDER_API_KEY" in found
+
+    assert [key(version) for version in ("0.0.423", "1.0.20", "1.0.40")] == [False, True, False]
+    assert not key("1.0.20", "chat")
+
+
+def test_a_release_that_unpacks_at_home_is_led_to_a_place_of_its_own(tmp_path: Path) -> None:
+    places: set[Path] = set()
+    for version in ("0.0.384", "0.0.406", "1.0.20"):
+        home = tmp_path / version
+        find_driver("copilot", version).prepare(home, WORKSPACE, 8460, None)
+        unpacked = home / ".copilot" / "pkg"
+        assert unpacked.is_symlink() == version.startswith("0.")
+        places.add(unpacked.resolve())
+    assert len(places) == 3
+
+
+@pytest.mark.parametrize("version", ["0.0.384", "0.0.406"])
+def test_a_checklist_was_markdown_once(version: str) -> None:
+    items = (
+        TodoItem(text="Oil the wheel", status="completed"),
+        TodoItem(text="Sweep", status="in_progress"),
+        TodoItem(text="Lock up", status="pending"),
+    )
+    tool, arguments, kind, fields = said(version, Todo(id="t", items=items))
+    assert (tool, kind) == ("update_todo", "Plan")
+    assert arguments == {"todos": "- [x] Oil the wheel\n- [~] Sweep\n- [ ] Lock up"}
+    assert [item["status"] for item in fields["items"]] == ["completed", "in_progress", "pending"]
+
+
+def test_a_command_that_ended_its_shell_once_lost_its_output_and_its_code() -> None:
+    ends = Command(id="try", run="echo wet; exit 3", stdout="wet\n", exit_code=3)
+    stays = Command(id="try", run="echo wet", stdout="wet\n")
+    driver = find_driver("copilot", "0.0.423")
+    (lost,) = driver.translate(ends, WORKSPACE).expects
+    assert set(lost.unrecorded) == {"output", "exit_code"}
+    assert "status" not in lost.fields
+    assert driver.translate(stays, WORKSPACE).expects[0].unrecorded == {}
+    (kept,) = find_driver("copilot", "1.0.20").translate(ends, WORKSPACE).expects
+    assert (dict(kept.unrecorded), kept.fields["status"]) == ({}, "failed")
+
+
+def test_a_shell_is_kept_under_the_release_s_own_word() -> None:
+    call = Command(id="count", run="ls")
+    words = {version: said(version, call)[1] for version in ("0.0.384", "0.0.406")}
+    assert "sessionId" in words["0.0.384"]
+    assert "shellId" in words["0.0.406"]
+
+
+def test_thoughts_travel_where_the_release_looks_for_them() -> None:
+    turn = PlayTurn(prompt="Go.", responses=(PlayResponse(id="r", reasoning="Hm."),))
+    play = Play(wire="chat", model="m", threads=(Thread(name=None, turns=(turn,)),))
+    fields = [
+        find_driver("copilot", version, dialect).pace(play).threads[0].turns[0].responses[0]
+        for version, dialect in (("0.0.384", None), ("1.0.60", "chat"), ("1.0.102", "chat"))
+    ]
+    assert [one.thoughts_as for one in fields] == [
+        "reasoning_text",
+        "reasoning_text",
+        "reasoning_content",
+    ]
 
 
 def test_a_session_is_begun_under_an_id_and_resumed_by_it() -> None:

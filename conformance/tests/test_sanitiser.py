@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from live.sanitise import Clock, Document, Provenance, Sanitiser
+from live.sanitise import Clock, Document, Provenance, Sanitiser, rules, without_chance
 from live.sanitise.engine import leaves
 from live.sanitise.provenance import PLACEHOLDER
 from live.sanitise.renaming import (
@@ -22,7 +23,7 @@ from live.sanitise.renaming import (
     renamed_id,
     seconds_of,
 )
-from live.sanitise.rules import Floating, IdRule, Marker, Rules
+from live.sanitise.rules import Chance, Floating, IdRule, Marker, Rules, Ties
 
 START = datetime(2026, 11, 3, 14, 20, 0, tzinfo=UTC).timestamp()
 END = START + 600
@@ -146,6 +147,43 @@ def test_tied_records_stay_tied_and_equal_readings_of_one_record_stay_equal(
     new = clean(records)
     for step, note in zip(new[::2], new[1::2], strict=True):
         assert step["at"] == step["also"] == note["at"]
+
+
+def test_a_record_that_had_to_wait_for_something_keeps_its_own_time() -> None:
+    ties = Ties(kinds=("done",), until="2.0.0", within=0.1, why="")
+    quick, slow = (
+        clean(
+            [{"type": "step", "at": iso(0)}, {"type": "done", "at": iso(behind)}],
+            rules=replace(RULES, ties=(ties,)),
+        )
+        for behind in (40, 400)
+    )
+    assert quick[0]["at"] == quick[1]["at"]
+    assert slow[0]["at"] < slow[1]["at"]
+
+
+def test_lines_that_come_by_chance_are_left_out_of_that_file_only() -> None:
+    chance = Chance(file="place.yaml", lines=("branch: ",), until="2.0.0", why="")
+    lines = ("cwd: /srv/project", "branch: main", "")
+    kept = {
+        name: without_chance(
+            Document(path=name, form="text", records=lines), replace(RULES, chance=(chance,))
+        ).records
+        for name in ("a/place.yaml", "a/notes.yaml")
+    }
+    assert kept == {
+        "a/place.yaml": ("cwd: /srv/project", ""),
+        "a/notes.yaml": lines,
+    }
+
+
+@pytest.mark.parametrize(("version", "tied"), [("1.0.40", True), ("1.0.60", False)])
+def test_what_a_table_says_of_older_releases_is_not_said_of_newer_ones(
+    version: str, tied: bool
+) -> None:
+    found = rules("copilot", version)
+    assert (found.tied_within("assistant.turn_start") > 0) is tied
+    assert [bool(rules("copilot", one).chance) for one in ("0.0.406", version)] == [True, False]
 
 
 def test_a_time_keeps_its_precision_and_its_form() -> None:

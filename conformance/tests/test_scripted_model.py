@@ -19,6 +19,7 @@ from pydantic import TypeAdapter
 
 from live.model.play import Play, PlayResponse, PlayTurn, Thread, Wire, WireCall
 from live.model.process import ScriptedModel
+from live.model.wires.base import SIGNATURE
 
 CALL = WireCall(id="call_weigh_1", name="weigh", arguments={"what": "äpples", "n": 2})
 OTHER = WireCall(id="call_weigh_2", name="weigh", arguments={"what": "pears", "n": 3})
@@ -45,6 +46,9 @@ LONG = "".join(f"line {number} ✓\n" for number in range(40_000))
 SCRIPT: dict[str, tuple[PlayResponse, ...]] = {
     PROMPT: (WEIGHING, WEIGHED),
     "Code it.": (CODING,),
+    "Be sealed.": (
+        PlayResponse(id="sealed", reasoning="Hm.", text="So.", thoughts_as="reasoning_text"),
+    ),
     "Be odd.": (PlayResponse(id="odd", text=ODD, reasoning=ODD),),
     "Be torn.": (PlayResponse(id="torn", text=TORN),),
     "Be long.": (PlayResponse(id="long", text=LONG),),
@@ -373,6 +377,22 @@ def test_copilot_finds_the_model_in_its_own_shape_of_list(models: Models) -> Non
         assert [one.id for one in client.models.list()] == ["lab-model-1"]
     assert entry["capabilities"]["supports"]["tool_calls"] is True
     assert json.loads(raw)["choices"][0]["message"]["content"] == WEIGHING.text
+
+
+def test_the_account_s_api_seals_thoughts_under_a_name_of_its_own(models: Models) -> None:
+    model = models["chat"]
+    asked = asking("chat", "Be sealed.")
+    whole = json.loads(post(model, "/chat/completions", asked)[2])["choices"][0]["message"]
+    pieces = events(post(model, "/chat/completions", asking("chat", "Be sealed.", stream=True))[2])
+    deltas = [one["choices"][0]["delta"] for one in pieces if one != "[DONE]" and one["choices"]]
+    assert (whole["reasoning_text"], whole["reasoning_opaque"]) == ("Hm.", SIGNATURE)
+    assert "".join(one.get("reasoning_text", "") for one in deltas) == "Hm."
+    assert [one["reasoning_opaque"] for one in deltas if "reasoning_opaque" in one] == [SIGNATURE]
+    assert "reasoning_content" not in whole
+    again = {**asked, "messages": [*asked["messages"], whole, user(PROMPT)]}
+    post(model, "/chat/completions", again)
+    told = model.exchanges()[-1].history
+    assert [entry.text for entry in told if entry.type == "reasoning"] == ["Hm."]
 
 
 def test_a_websocket_is_declined(models: Models) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from live.agents.claude import ClaudeDriver
+from live.agents.copilot import CopilotDriver
 from live.composing import play, steps
 from live.model import script
 from live.model.history import Entry
@@ -163,3 +164,23 @@ def test_a_result_that_differs_from_the_script_makes_a_run_untrue() -> None:
         truth(scenario, driver, played, asked)
     asked[1] = exchange("command-ok-1-2", "gates: 17")
     assert truth(scenario, driver, played, asked)["release"] == "2.1.332"
+
+
+def test_a_result_that_a_release_is_known_to_lose_need_not_have_come_back() -> None:
+    driver = CopilotDriver("0.0.423")
+    scenario = script.load("command-fails")
+    played = steps(scenario, driver, PLACE)
+    asked = [exchange(f"command-fails-1-{number}", "") for number in (1, 2, 3, 4)]
+    with pytest.raises(Untrue, match="exited with code 7"):
+        truth(scenario, driver, played, asked)
+    asked[2] = exchange("command-fails-1-3", "last run exited with code 7")
+    assert truth(scenario, driver, played, asked)["release"] == "0.0.423"
+
+
+def test_a_failure_without_its_status_is_said_to_be_so() -> None:
+    found: list[set[str | None]] = []
+    for version in ("0.0.384", "0.0.406"):
+        driver = CopilotDriver(version)
+        _, (_, known) = expected(steps(script.load("failure-auth"), driver, PLACE), driver)
+        found.append(set(known))
+    assert found == [{"status_code"}, set()]

@@ -255,6 +255,15 @@ def test_what_the_cli_did_not_keep_is_subtracted() -> None:
     assert differences(_case(), _read(changed), LISTED) != []
 
 
+def test_what_is_said_of_one_message_in_two_entries_is_subtracted_together() -> None:
+    unrecorded = [
+        {"message": 1, "fields": [field], "why": "not kept", "proof": {}}
+        for field in ("exit_code", "status")
+    ]
+    changed = _changed(2, exit_code=None, status="unknown")(MESSAGES)
+    assert differences(_case(unrecorded), _read(changed), LISTED) == []
+
+
 def test_a_sealed_message_stands_for_one_without_a_word_and_for_no_other() -> None:
     sealed = replace(MESSAGES[9], content=(Opaque(form="encrypted", data="x"),))
     messages = (*MESSAGES[:9], sealed, MESSAGES[10])

@@ -35,7 +35,8 @@ class PlayResponse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     ``fails_first`` is said to the first request that asks for it. ``delay`` are seconds before
     the answer begins, ``pause`` seconds before each piece of it, ``linger`` seconds between its
-    last item and the end of its stream.
+    last item and the end of its stream. ``thoughts_as`` is the field that
+    thoughts travel in on the chat wire, where every provider has its own.
     """
 
     id: str
@@ -50,6 +51,7 @@ class PlayResponse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     delay: float = 0.0
     pause: float = 0.0
     linger: float = 0.0
+    thoughts_as: Literal["reasoning_content", "reasoning_text"] = "reasoning_content"
     usage: dict[str, int] = {}
 
 

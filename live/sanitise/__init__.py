@@ -2,6 +2,7 @@
 
 from live.sanitise.documents import Document, Unfaithful, encode, load, restore, stored_name
 from live.sanitise.engine import REVISION, Sanitiser
+from live.sanitise.ordering import without_chance
 from live.sanitise.provenance import Provenance, script_strings
 from live.sanitise.renaming import Clock
 from live.sanitise.rules import markers, rules
@@ -20,4 +21,5 @@ __all__ = [
     "rules",
     "script_strings",
     "stored_name",
+    "without_chance",
 ]

@@ -19,14 +19,13 @@ from live.sanitise.derived import with_offsets
 from live.sanitise.documents import Document, dumps
 from live.sanitise.ordering import in_order
 from live.sanitise.provenance import TOKEN, Provenance, placeholder
-from live.sanitise.rules import Rules, named
+from live.sanitise.rules import TIED_SECONDS, Rules, named
 
 REVISION = 1
 """Raised with every change of the rewriting itself; the tables have a revision of their own."""
 
 _MEASURED_INTEGER = 100
 _MEASURED_FRACTION = 0.5
-_TIED_SECONDS = 1.0
 
 _JITTER_SECONDS = 0.25
 """A record this little earlier than the one before it is so by chance: its clock was read
@@ -155,7 +154,7 @@ class Sanitiser:
         self, record: Any, place: Place, before: tuple[float, int] | None
     ) -> tuple[float, int] | None:
         clock = self._clocks[place[0]]
-        tied = _kind(record) in self._rules.tied
+        tied = self._rules.tied_within(_kind(record) or "")
         found = [
             (path, seconds)
             for path, value in leaves(record)
@@ -171,7 +170,7 @@ class Sanitiser:
             if before and beside and before[1] >= first:
                 self._instants[key] = before
                 continue
-            if before and (tied or beside) and abs(before[0] - seconds) < _TIED_SECONDS:
+            if before and abs(before[0] - seconds) < (TIED_SECONDS if beside else tied):
                 self._instants[key] = before
                 continue
             late = before is not None and 0 < before[0] - seconds < _JITTER_SECONDS

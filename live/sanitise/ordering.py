@@ -1,4 +1,4 @@
-"""Neighbours that a CLI writes down in either order, put in one.
+"""Chance taken out of a run's files: order that nothing decides, and lines there or not.
 
 Two tasks of the CLI race and each writes a record; which comes first is chance. Where records
 point at the one before them the pointers are turned too, so that the file is again one that
@@ -25,6 +25,16 @@ def in_order(document: Document, rules: Rules) -> Document:
             if _are(rule, records[index], records[index + 1]):
                 _turn(rule, records, index)
     return msgspec.structs.replace(document, records=tuple(records))
+
+
+def without_chance(document: Document, rules: Rules) -> Document:
+    """Return a file of text without the lines that the table says come by chance."""
+    name = document.path.rpartition("/")[2]
+    lines = tuple(line for one in rules.chance if one.file == name for line in one.lines)
+    if document.form != "text" or not lines:
+        return document
+    kept = tuple(line for line in document.records if not line.startswith(lines))
+    return msgspec.structs.replace(document, records=kept)
 
 
 def _are(rule: Neighbours, early: Any, late: Any) -> bool:

@@ -16,6 +16,8 @@ from typing import Any
 import msgspec
 from semver import Version
 
+TIED_SECONDS = 1.0
+
 
 class IdRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Values that are ids without looking like UUIDs; ``prefix`` is kept as it is."""
@@ -67,6 +69,31 @@ class Late(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     early: Any = None
 
 
+class Ties(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Kinds of record that releases before ``until`` write in one go with the record before.
+
+    Whether the clock has moved on in between is chance. A record further from the one before
+    than ``within`` seconds has waited for something, and keeps its own time.
+    """
+
+    kinds: tuple[str, ...]
+    until: str
+    within: float
+    why: str
+
+
+class Chance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Lines of a file that releases before ``until`` write or don't, by chance: left out.
+
+    ``file`` is the file's name, ``lines`` what they begin with.
+    """
+
+    file: str
+    lines: tuple[str, ...]
+    until: str
+    why: str
+
+
 class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One agent's table.
 
@@ -80,7 +107,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     written beside the conversation in no fixed order. ``floating``: see :class:`Floating`.
     ``neighbours``: see :class:`Neighbours`. ``worded``: see :class:`Wording`. ``drawn``: names
     that the CLI draws by lot, replaced by fixed ones wherever they stand. ``late``: see
-    :class:`Late`.
+    :class:`Late`. ``ties``: see :class:`Ties`.
+    ``chance``: see :class:`Chance`.
     """
 
     revision: int
@@ -97,6 +125,14 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     floating: tuple[Floating, ...] = ()
     late: tuple[Late, ...] = ()
     neighbours: tuple[Neighbours, ...] = ()
+    ties: tuple[Ties, ...] = ()
+    chance: tuple[Chance, ...] = ()
+
+    def tied_within(self, kind: str) -> float:
+        """Return how many seconds behind the record before a kind still has its time."""
+        if kind in self.tied:
+            return TIED_SECONDS
+        return max((one.within for one in self.ties if kind in one.kinds), default=0.0)
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -119,7 +155,9 @@ def rules(agent: str, version: str | None = None) -> Rules:
         return table
     release = Version.parse(version)
     late = tuple(one for one in table.late if release < Version.parse(one.until))
-    return msgspec.structs.replace(table, late=late)
+    ties = tuple(one for one in table.ties if release < Version.parse(one.until))
+    chance = tuple(one for one in table.chance if release < Version.parse(one.until))
+    return msgspec.structs.replace(table, late=late, ties=ties, chance=chance)
 
 
 @cache

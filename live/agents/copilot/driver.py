@@ -22,13 +22,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import msgspec
+from msgspec.structs import replace
 
 from live.agents.base import Driver, Translation
 from live.agents.copilot.traits import traits
 from live.agents.copilot.words import PATCH, Words
 from live.agents.patches import files_before
 from live.mcp_server import SERVER
-from live.model.play import Auxiliary, Wire
+from live.model.play import Auxiliary, Play, Wire
 from live.model.script import Call, Mcp, Response, Scenario, Spawn
 from live.releases import cache_root
 from live.sandbox import MCP_COMMAND
@@ -181,6 +182,31 @@ class CopilotDriver(Driver):
         if self._traits.writes_tasks:
             return None
         return f"{self.version} writes no user.message for a subagent"
+
+    @property
+    def never_recorded(self) -> Mapping[str, str]:
+        """What this release records of no message, and why."""
+        if self._traits.keeps_failure_status:
+            return {}
+        return {"status_code": f"{self.version} writes a failure's words without its status"}
+
+    def pace(self, play: Play) -> Play:
+        """Let thoughts travel in the field where this release looks for them."""
+        field = self._traits.hears_thoughts_as
+        threads = [
+            replace(
+                thread,
+                turns=tuple(
+                    replace(
+                        turn,
+                        responses=tuple(replace(one, thoughts_as=field) for one in turn.responses),
+                    )
+                    for turn in thread.turns
+                ),
+            )
+            for thread in play.threads
+        ]
+        return replace(play, threads=tuple(threads))
 
     def auxiliaries(self) -> Sequence[Auxiliary]:
         """Return nothing: with a provider of its own the CLI asks the model nothing else."""

@@ -6,6 +6,8 @@ them is taken for like the older one.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 from semver import Version
 
@@ -26,6 +28,10 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """``--session-id`` exists."""
     writes_tasks: bool
     """A subagent's task is a ``user.message`` on its own thread."""
+    hears_thoughts_as: Literal["reasoning_content", "reasoning_text"]
+    """The field in which it finds thoughts on the chat wire."""
+    keeps_failure_status: bool
+    """A provider's failure is written with its HTTP status."""
     keeps_shells_as: str
     """The argument of ``bash`` that names a shell to be kept."""
     keeps_todos_in_table: bool
@@ -37,6 +43,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """Commands run on a terminal, not on pipes."""
     loses_ended_shells: bool
     """A command that ends its shell has an empty result: its output and its code are lost."""
+    frames_mcp_errors: bool
+    """The failure of an MCP server's tool is told with the server's name before it."""
     numbers_lines: bool
     """``view`` puts a number before each line."""
 
@@ -48,23 +56,26 @@ _OLDEST = Traits(
     streams_events=False,
     chooses_id=False,
     writes_tasks=False,
+    hears_thoughts_as="reasoning_text",
+    keeps_failure_status=False,
     keeps_shells_as="sessionId",
     keeps_todos_in_table=False,
     names_agents=False,
     terminal=True,
     loses_ended_shells=True,
+    frames_mcp_errors=False,
     numbers_lines=True,
 )
 
-_CHANGES: tuple[tuple[str, dict[str, bool | str]], ...] = (
-    ("0.0.406", {"keeps_shells_as": "shellId"}),
-    ("0.0.423", {"streams_events": True, "keeps_todos_in_table": True}),
+_CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
+    ("0.0.406", {"keeps_shells_as": "shellId", "keeps_failure_status": True}),
+    ("0.0.423", {"streams_events": True, "keeps_todos_in_table": True, "frames_mcp_errors": True}),
     ("1.0.10", {"account": False, "unpacks_at_home": False, "loses_ended_shells": False}),
     ("1.0.20", {"names_agents": True}),
     ("1.0.40", {"wants_key": False}),
     ("1.0.60", {"chooses_id": True}),
     ("1.0.80", {"writes_tasks": True, "terminal": False}),
-    ("1.0.102", {"numbers_lines": False}),
+    ("1.0.102", {"numbers_lines": False, "hears_thoughts_as": "reasoning_content"}),
 )
 
 

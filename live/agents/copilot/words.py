@@ -156,7 +156,8 @@ class Words:
             "arguments": call.arguments,
         }
         if call.error is not None:
-            fields |= {"status": "failed", "error": f"MCP server '{SERVER}': {call.error}"}
+            frame = f"MCP server '{SERVER}': " if self._traits.frames_mcp_errors else ""
+            fields |= {"status": "failed", "error": frame + call.error}
         elif call.result is not None:
             fields["output"] = call.result
         return Translation(

@@ -1,7 +1,8 @@
 """OpenAI's Chat Completions: messages in, ``chat.completion.chunk`` … ``[DONE]`` out.
 
 Thoughts travel as ``reasoning_content``, a field that the vendor's SDK does not have and
-that compatible providers and Copilot CLI use.
+that compatible providers and Copilot CLI use; the API that goes with a Copilot account calls
+it ``reasoning_text`` and seals it with ``reasoning_opaque``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from live.model.script import Failure
 from live.model.wires import responses
 from live.model.wires.base import (
     CREATED,
+    SIGNATURE,
     Event,
     Role,
     Stream,
@@ -29,6 +31,8 @@ from live.model.wires.base import (
     wire_id,
     written_arguments,
 )
+
+_SEALED = "reasoning_text"
 
 
 def history(body: Any) -> list[Entry]:
@@ -51,7 +55,9 @@ def stream(response: PlayResponse, body: Any, model: str) -> Stream:
     """Turn a scripted answer into chunks; the counts come only when they were asked for."""
     opening = [_chunk(response, body, model, {"role": "assistant", "content": ""})]
     for piece in pieces(response.reasoning or ""):
-        opening.append(_chunk(response, body, model, {"reasoning_content": piece}, piece=True))
+        opening.append(_chunk(response, body, model, {response.thoughts_as: piece}, piece=True))
+    if response.reasoning and response.thoughts_as == _SEALED:
+        opening.append(_chunk(response, body, model, {"reasoning_opaque": SIGNATURE}))
     for piece in pieces(response.text or ""):
         opening.append(_chunk(response, body, model, {"content": piece}, piece=True))
     for index, call in enumerate(response.calls):
@@ -72,7 +78,9 @@ def whole(response: PlayResponse, body: Any, model: str) -> Any:
         "refusal": None,
     }
     if response.reasoning is not None:
-        message["reasoning_content"] = response.reasoning
+        message[response.thoughts_as] = response.reasoning
+        if response.thoughts_as == _SEALED:
+            message["reasoning_opaque"] = SIGNATURE
     if response.calls:
         message["tool_calls"] = [_call(call) for call in response.calls]
     choice = {
@@ -105,10 +113,8 @@ def _message(message: Any) -> list[Entry]:
             )
         ]
     entries: list[Entry] = []
-    if message.get("reasoning_content"):
-        entries.append(
-            Entry(role=role, type="reasoning", text=text_of(message["reasoning_content"]))
-        )
+    if thought := message.get("reasoning_content") or message.get(_SEALED):
+        entries.append(Entry(role=role, type="reasoning", text=text_of(thought)))
     entries += _content(role, message)
     for call in objects(message.get("tool_calls")):
         entries.append(_call_entry(role, call))
