@@ -181,6 +181,7 @@ def test_a_failure_without_its_status_is_said_to_be_so() -> None:
     found: list[set[str | None]] = []
     for version in ("0.0.384", "0.0.406"):
         driver = CopilotDriver(version)
-        _, (_, known) = expected(steps(script.load("failure-auth"), driver, PLACE), driver)
+        scenario = script.load("failure-auth")
+        _, (_, known) = expected(steps(scenario, driver, PLACE), driver, scenario)
         found.append(set(known))
     assert found == [{"status_code"}, set()]

@@ -35,8 +35,8 @@ class PlayResponse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     ``fails_first`` is said to the first request that asks for it. ``delay`` are seconds before
     the answer begins, ``pause`` seconds before each piece of it, ``linger`` seconds between its
-    last item and the end of its stream. ``thoughts_as`` is the field that
-    thoughts travel in on the chat wire, where every provider has its own.
+    last item and the end of its stream. ``thoughts_as`` is the field that thoughts travel in
+    on the chat wire, where every provider has its own.
     """
 
     id: str
