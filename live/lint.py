@@ -17,7 +17,15 @@ from typing import Any
 from live.agents.base import find_driver
 from live.composing import play, steps
 from live.model import script
-from live.sanitise import Document, Provenance, load, markers, rules, script_strings
+from live.sanitise import (
+    Document,
+    Provenance,
+    load,
+    markers,
+    rules,
+    script_patterns,
+    script_strings,
+)
 from live.sanitise.engine import embedded, labelled, leaves
 from live.sanitise.provenance import TOKEN
 from live.sanitise.renaming import UUID, is_drawn_name, is_renamed_id, is_renamed_uuid
@@ -33,7 +41,8 @@ def provenance(case: Path) -> list[str]:
     table = rules(facts["agent"])
     documents = _documents(case)
     words = _script(facts) | _ids(documents, table)
-    known = Provenance(words, markers(facts["agent"]))
+    patterns = script_patterns(script.load(facts["scenario"]))
+    known = Provenance(words, markers(facts["agent"]), patterns)
     found: list[str] = []
     for document in documents:
         if document.form == "text":

@@ -37,6 +37,7 @@ from live.sanitise import (
     load,
     markers,
     rules,
+    script_patterns,
     script_strings,
     stored_name,
     without_chance,
@@ -184,7 +185,7 @@ def _sanitiser(scenario: Scenario, driver: Driver, run: Run) -> Sanitiser:
     words = script_strings(scenario, run.steps, run.play, driver, run.workspace)
     return Sanitiser(
         rules(driver.agent, driver.version),
-        Provenance({*words, PROMPT}, markers(driver.agent)),
+        Provenance({*words, PROMPT}, markers(driver.agent), script_patterns(scenario)),
         Clock(run.started, run.ended),
     )
 

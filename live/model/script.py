@@ -8,12 +8,15 @@ scripted model then plays the result, and :mod:`live.truth` says what a reader m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 import yaml
+
+_NUMBER = re.compile(r"%\d*d")
 
 
 class Permission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -35,6 +38,11 @@ class Lines(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     def first(self, count: int) -> str:
         """Return the text of the first lines, each ended by a newline."""
         return "".join(self.each % number + "\n" for number in range(1, count + 1))
+
+    def pattern(self) -> str:
+        """Return a regular expression for any one of the lines."""
+        before, _, after = _NUMBER.sub("\0", self.each).partition("\0")
+        return rf"{re.escape(before)}\d+{re.escape(after)}"
 
 
 class Command(

@@ -3,7 +3,7 @@
 from live.sanitise.documents import Document, Unfaithful, encode, load, restore, stored_name
 from live.sanitise.engine import REVISION, Sanitiser
 from live.sanitise.ordering import without_chance
-from live.sanitise.provenance import Provenance, script_strings
+from live.sanitise.provenance import Provenance, script_patterns, script_strings
 from live.sanitise.renaming import Clock
 from live.sanitise.rules import markers, rules
 
@@ -19,6 +19,7 @@ __all__ = [
     "markers",
     "restore",
     "rules",
+    "script_patterns",
     "script_strings",
     "stored_name",
     "without_chance",

@@ -18,7 +18,7 @@ from live import sandbox
 from live.agents.base import Driver
 from live.composing import Step
 from live.model.play import Play
-from live.model.script import Scenario
+from live.model.script import Command, Scenario, calls_of
 from live.model.wires.base import ENCRYPTED, SIGNATURE
 from live.pictures import MEDIA_TYPE, digest, png
 from live.sanitise.renaming import BEGIN, DAY, STAMP, UUID
@@ -49,8 +49,11 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
 class Provenance:
     """The words that a recording may hold."""
 
-    def __init__(self, script: Iterable[str], markers: Iterable[Marker]) -> None:
+    def __init__(
+        self, script: Iterable[str], markers: Iterable[Marker], patterns: Iterable[str] = ()
+    ) -> None:
         self._whole = frozenset(script)
+        self._patterns = tuple(re.compile(pattern) for pattern in patterns)
         self.admit(())
         self._markers = re.compile(
             "|".join(
@@ -88,7 +91,7 @@ class Provenance:
     def _spans(self, text: str) -> list[Span]:
         found = [
             Span(start=match.start(), end=match.end(), firm=True)
-            for pattern in (PLACEHOLDER, self._markers, UUID)
+            for pattern in (PLACEHOLDER, self._markers, UUID, *self._patterns)
             for match in pattern.finditer(text)
         ]
         found += [
@@ -132,6 +135,16 @@ def script_strings(
     for response in (r for thread in play.threads for turn in thread.turns for r in turn.responses):
         found |= {f"{prefix}{response.id}" for prefix in ("msg_", "req_", "resp_", "chatcmpl-")}
     return {text for text in found if text}
+
+
+def script_patterns(scenario: Scenario) -> tuple[str, ...]:
+    """Return regular expressions for what a scenario has printed without writing it down."""
+    return tuple(
+        call.prints.pattern()
+        for turn in scenario.turns
+        for call in calls_of(turn.responses)
+        if isinstance(call, Command) and call.prints is not None
+    )
 
 
 def _collect(value: Any, found: set[str]) -> None:
