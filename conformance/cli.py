@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from conformance.corpus import CorpusError, case_directories, find_corpus, find_schemas
+from conformance.coverage import coverage, faults
 from conformance.crossing import all_stores
 from conformance.formats import updating
 from conformance.formats.judging import judge
@@ -183,7 +184,7 @@ def corpus_group() -> None:
 @corpus_group.command("lint")
 @_corpus_option
 def corpus_lint(corpus_directory: Path | None) -> None:
-    """See that every case is whole, of its shape, indexed and clean."""
+    """See that every case is whole, of its shape, indexed and clean, and that none is missing."""
     corpus = find_corpus(corpus_directory)
     with _progress() as tick:
         tick("reading every case")
@@ -195,6 +196,9 @@ def corpus_lint(corpus_directory: Path | None) -> None:
             raise _without_extra("the lint", error) from error
     if not (corpus / INDEX).is_file() or (corpus / INDEX).read_text("utf-8") != index_text(corpus):
         wrong.append((INDEX, "is not what conformance corpus index generates"))
+    covered = coverage(corpus)
+    if covered.demand.complete:
+        wrong += faults(covered)
     for case, what in wrong:
         click.echo(f"{case}: {what}")
     count = len(case_directories(corpus))
@@ -261,8 +265,8 @@ def schema(
         return
     if file is None or agent is None:
         raise click.UsageError("give a FILE and the --agent that wrote it, or --update")
-    gathered = gather(agent, file, recover=recover)
-    document = judge(agent, gathered, find_schemas(schemas_directory), version)
+    schemas = find_schemas(schemas_directory)
+    document = judge(agent, gather(agent, file, recover=recover), schemas, version)
     if form == "json":
         click.echo(to_json(document))
     else:
@@ -293,7 +297,7 @@ def _update_snapshots() -> None:
 @conformance.command("docs")
 @click.option("--check", "checks", is_flag=True, help="Exit 1 if a page is not up to date.")
 def docs(checks: bool) -> None:
-    """Generate the JSON Schemas, the corpus's index and the README's fidelity table."""
+    """Generate the JSON Schemas, the corpus's index, the coverage and the fidelity tables."""
     if not is_checkout():
         raise CouldNotRun("pages are generated in a checkout of the source only")
     corpus = find_corpus()

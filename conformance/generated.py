@@ -1,4 +1,4 @@
-"""The files that the code generates and the repository keeps: schemas, index, README table."""
+"""The files that the code generates and the repository keeps: schemas, index, tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from conformance.coverage import coverage
 from conformance.index import INDEX, index_text
+from conformance.report.coverage import page
 from conformance.report.markdown import placed, table
 from conformance.shapes import SHAPES, schema_of
 from conformance.verdicts import Cell
@@ -26,6 +28,7 @@ def generated(corpus: Path, cells: Callable[[], Sequence[Cell]]) -> dict[Path, s
         for name in SHAPES
     }
     files[corpus / INDEX] = index_text(corpus)
+    files[ROOT / "docs" / "coverage.md"] = page(coverage(corpus))
     readme = ROOT / "README.md"
     files[readme] = placed(readme, table(cells()))
     return files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -9,17 +10,18 @@ import pytest
 from jsonschema import Draft202012Validator
 from syrupy.assertion import SnapshotAssertion
 
-from conformance.corpus import Case, find_corpus, find_schemas
+from conformance.corpus import EXPECTED, Case, case_directories, find_corpus, find_schemas
 from conformance.expected import expected_text
 from conformance.formats.judging import Judge
+from conformance.formats.naming import word
 from conformance.formats.snapshots import (
     Release,
     kept,
+    kept_files,
     recorded_releases,
     records_of,
     texts,
 )
-from conformance.formats.updating import left_over
 from conformance.matrix import read_case
 from conformance.tests.kept import ROOT, BesideTheData
 from transcripts.stores.base import store_class
@@ -49,6 +51,10 @@ def test_the_kept_schemas_are_those_of_the_recordings(
 ) -> None:
     made = {f"schemas/{release.directory}/{name}": text for name, text in _texts(release).items()}
     _compare(made, snapshot)
+    over = {path.name for path in kept_files(find_schemas() / release.directory)} - {
+        *_texts(release)
+    }
+    assert over == set(), "conformance schema --update removes what is of nothing recorded"
 
 
 @each_release
@@ -60,11 +66,13 @@ def test_the_kept_readings_are_those_of_our_reader(
     _compare(made, snapshot)
 
 
-def test_no_snapshot_is_of_nothing_recorded() -> None:
-    over = [
-        path.relative_to(ROOT).as_posix() for path in left_over(ROOT / "corpus", find_schemas())
-    ]
-    assert over == [], "conformance schema --update removes them"
+def test_no_snapshot_is_of_a_release_or_a_case_that_is_not_recorded() -> None:
+    places = {release.directory for release in RELEASES}
+    directories = (path for path in find_schemas().glob("*/*") if any(kept_files(path)))
+    kept_places = {path.relative_to(find_schemas()).as_posix() for path in directories}
+    readings = {path.parent for path in find_corpus().glob(f"*/*/*/{EXPECTED}")}
+    assert kept_places - places == set(), "conformance schema --update removes them"
+    assert readings - set(case_directories(find_corpus())) == set()
 
 
 @each_release
@@ -85,6 +93,19 @@ def test_every_schema_is_one(release: Release) -> None:
     for kind, schema in kept(find_schemas() / release.directory).items():
         Draft202012Validator.check_schema(schema)
         assert schema["x-seen"] > 0, kind
+        assert list(_data_keys(schema)) == [], f"{kind}: name the map in conformance/formats/"
+
+
+def _data_keys(schema: Any) -> Iterator[str]:
+    """Yield the fields of a schema that are none: paths, ids, a person's words."""
+    if isinstance(schema, dict):
+        fields = schema.get("properties", {})
+        yield from (key for key in fields if word(key) == "(odd)")
+        for one in (*fields.values(), *(schema[key] for key in schema.keys() - {"properties"})):
+            yield from _data_keys(one)
+    elif isinstance(schema, list):
+        for one in schema:
+            yield from _data_keys(one)
 
 
 def _unknown(case: Case) -> list[str]:
