@@ -23,7 +23,7 @@ from conformance.formats.snapshots import (
     texts,
 )
 from conformance.matrix import read_case
-from conformance.tests.kept import ROOT, BesideTheData
+from conformance.tests.kept import BesideTheData
 from transcripts.stores.base import store_class
 
 RELEASES = recorded_releases(find_corpus())
