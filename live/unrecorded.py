@@ -23,6 +23,7 @@ _VOCABULARY = frozenset(
         "inherited",
         "opaque",
         "operation",
+        "output_extent",
         "status",
         "superseded",
         "trigger",
