@@ -96,7 +96,7 @@ def _script(script: str, lines: Sequence[_Line]) -> Expected:
 def _line(call: Step, files: Mapping[str, str], workspace: str, has: Traits) -> _Line:
     match call:
         case Command() | Read():
-            left = words.executed(call)
+            left = words.executed(call, has)
             return _Line(
                 expression=f"tools.exec_command({{cmd: {_js(words.shell_command(call))}}})",
                 printed="r.output",

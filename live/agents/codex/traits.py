@@ -32,8 +32,9 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
 
     ``model`` is a model of its time whose name makes it offer the classic tools; ``shell`` is
     the one that runs commands, ``patch_tool`` whether ``apply_patch`` is a tool of its own
-    (else the shell tool is given it as a command). ``update_plan`` says whether the checklist
-    is answered, offered or not: before 0.77 only the terminal's interface offers it.
+    (else the shell tool is given it as a command). ``joined_output`` says that the result of a
+    failed command holds all it put out; else it holds the errors alone. ``update_plan`` says
+    whether the checklist is answered, offered or not.
     ``mcp_namespace`` has a place for the server's name; without a namespace, ``mcp_name`` has
     one for the server's and one for the tool's. ``call_events`` says that the end of a patch
     and of an MCP call is recorded as an event beside its result: only there stand the absolute
@@ -46,6 +47,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     shell: Shell
     patch_tool: bool
+    joined_output: bool
     update_plan: bool
     directory: bool
     call_events: bool
@@ -56,6 +58,15 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     agents: Agents | None
     resumes_by_path: bool
     hangs_after_failure: bool
+
+    @property
+    def no_plan(self) -> str:
+        """Why there is no checklist, where there is none."""
+        when = "from 0.160 on" if self.call_events else "by exec at 0.45"
+        return (
+            f"no checklist: update_plan is offered to no model {when} and is answered"
+            " with 'unsupported call: update_plan'"
+        )
 
 
 _MODELS = (
@@ -78,6 +89,7 @@ _AGENTS: tuple[tuple[Version, Agents | None], ...] = (
     (Version(0, 92, 0), Agents(feature="collab", wait="wait", waited_for="ids")),
     (Version(0, 0, 0), None),
 )
+_UPDATE_PLAN_BACK = Version(0, 77, 0)
 _UPDATE_PLAN_GONE = Version(0, 160, 0)
 _PAGINATED = Version(0, 150, 0)
 _CODE_MODE_MODELS = Version(0, 171, 0)
@@ -97,7 +109,8 @@ def traits(version: str) -> Traits:
         model=next(model for since, model in _MODELS if release >= since),
         shell=next(shell for since, shell in _SHELLS if release >= since),
         patch_tool=release >= _ENVELOPE,
-        update_plan=release < _UPDATE_PLAN_GONE,
+        joined_output=release >= _ENVELOPE,
+        update_plan=release < _ENVELOPE or _UPDATE_PLAN_BACK <= release < _UPDATE_PLAN_GONE,
         directory=release >= _ENVELOPE,
         call_events=release >= _CALL_EVENTS,
         command_events=paginated,

@@ -44,7 +44,7 @@ def classic(call: Call, files: Mapping[str, str], workspace: str, has: Traits) -
     """
     match call:
         case Command() | Read():
-            return Translation(call=_shell(call, has), expects=(executed(call),))
+            return Translation(call=_shell(call, has), expects=(executed(call, has),))
         case Create() | Update() | Delete() | Rename():
             patch, change = patched(call, files, workspace, has)
             return Translation(call=_patch(call, patch, has), expects=(change,))
@@ -95,11 +95,13 @@ def shell_command(call: Command | Read) -> str:
     return call.run if isinstance(call, Command) else f"cat {shlex.quote(call.path)}"
 
 
-def executed(call: Command | Read) -> Expected:
+def executed(call: Command | Read, has: Traits) -> Expected:
     """Return what a reader must find of a command."""
     fields: dict[str, Any] = {"command": shell_command(call)}
     if isinstance(call, Command):
-        fields |= {"exit_code": call.exit_code, "output": call.stdout + call.stderr}
+        whole = call.exit_code == 0 or has.joined_output
+        output = call.stdout + call.stderr if whole else call.stderr
+        fields |= {"exit_code": call.exit_code, "output": output}
     elif call.content is not None:
         fields |= {"exit_code": 0, "output": call.content}
     else:
@@ -168,10 +170,7 @@ def unknown_tool(call: UnknownTool) -> Translation:
 def todo(call: Todo, has: Traits) -> Translation:
     """Set the checklist where there is one."""
     if not has.update_plan:
-        raise CannotDo(
-            "no checklist: update_plan is offered to no model from 0.160 on and is answered"
-            " with 'unsupported call: update_plan'"
-        )
+        raise CannotDo(has.no_plan)
     plan = [{"step": item.text, "status": item.status} for item in call.items]
     wire = WireCall(id=call.id, name="update_plan", arguments={"plan": plan})
     items = [{"text": item.text, "status": item.status} for item in call.items]

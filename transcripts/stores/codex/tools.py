@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from transcripts.model import Status
+from transcripts.narration import split_name
 from transcripts.stores.codex.foreign import integer, items, mapping, parsed, text
 
 COMMANDS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec"})
@@ -227,6 +228,18 @@ def server_of(namespace: str | None) -> str | None:
     if namespace is None or not namespace.startswith("mcp__"):
         return None
     return namespace.removeprefix("mcp__").removesuffix("__") or None
+
+
+def of_server(name: str) -> tuple[str, str | None]:
+    """Return a tool's own name and its server, by a name without a namespace.
+
+    ``mcp__server__tool`` from 0.77 to 0.110, ``server__tool`` before.
+    """
+    tool, server = split_name(name)
+    if server is not None:
+        return tool, server
+    before, found, after = name.partition("__")
+    return (after, before) if before and found and after else (name, None)
 
 
 def namespace_of(server: str) -> str:

@@ -24,7 +24,7 @@ from transcripts.model import (
     ToolCall,
     UserQuestion,
 )
-from transcripts.narration import content_text, split_name
+from transcripts.narration import content_text
 from transcripts.stores.codex import patches, tools
 from transcripts.stores.codex.dialects.responses import content_of
 from transcripts.stores.codex.foreign import items, json_object, mapping, parsed, text
@@ -258,7 +258,7 @@ class _Call:
             server = evidence.server
             name = evidence.name or name
         elif server is None:
-            name, server = split_name(name)
+            name, server = tools.of_server(name)
         fields: dict[str, Any] = {"name": name, "server": server, "arguments": arguments}
         if evidence is not None and evidence.kind in ("mcp", "tool"):
             fields["status"] = evidence.status or "completed"
