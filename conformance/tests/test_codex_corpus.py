@@ -35,7 +35,17 @@ CORE = (
     "two-turns",
 )
 NEWEST = "0.171.0"
-GENERATIONS = ("0.92.0", "0.110.0", "0.130.0", "0.140.0", "0.150.0", "0.160.0")
+GENERATIONS = (
+    "0.45.0",
+    "0.77.0",
+    "0.92.0",
+    "0.110.0",
+    "0.130.0",
+    "0.140.0",
+    "0.145.0",
+    "0.150.0",
+    "0.160.0",
+)
 WAYS = (
     *((release, None, scenario) for release in GENERATIONS for scenario in CORE),
     *((NEWEST, dialect, one) for dialect in (None, "code-mode") for one in CORE),
