@@ -27,7 +27,14 @@ from transcripts.stores.copilot.reading import harness
 from transcripts.stores.copilot.reading.answers import answer, prompt
 from transcripts.stores.copilot.reading.calls import OpenCall, requested
 from transcripts.stores.copilot.reading.context import Placing
-from transcripts.stores.copilot.reading.events import KNOWN, Event, event_of, mapping, string
+from transcripts.stores.copilot.reading.events import (
+    KNOWN,
+    OTHERS,
+    Event,
+    event_of,
+    mapping,
+    string,
+)
 from transcripts.stores.copilot.reading.frame import Frame
 from transcripts.stores.copilot.reading.index import Index
 from transcripts.stores.copilot.reading.replays import without_replays
@@ -155,7 +162,7 @@ class _Reading:
                 return string(mapping(event.data, "usage"), "apiCallId") in self._index.answers
             case "permission.completed" | "human_response.recorded":
                 return True
-            case kind if kind in harness.OTHERS:
+            case kind if kind in OTHERS:
                 return self._add(harness.other(event, self._placing))
             case _:
                 return False

@@ -12,11 +12,11 @@ from transcripts.stores.copilot.layout import moment
 BOOKKEEPING = frozenset(
     """
     assistant.fusion_phase_completed assistant.fusion_phase_failed assistant.intent
-    assistant.turn_end assistant.turn_start external_tool.requested hook.end hook.start
-    human_response.recorded mcp.oauth_recovery_completed model.message model.messages_snapshot
-    model.model_call_started model.model_call_success model.response model.turn_ended
-    model.turn_started permission.assentDetected permission.carriedForward permission.completed
-    permission.contextualAuthorization permission.messageAuthorization
+    assistant.reasoning assistant.turn_end assistant.turn_start external_tool.requested hook.end
+    hook.start human_response.recorded mcp.oauth_recovery_completed model.message
+    model.messages_snapshot model.model_call_started model.model_call_success model.response
+    model.turn_ended model.turn_started permission.assentDetected permission.carriedForward
+    permission.completed permission.contextualAuthorization permission.messageAuthorization
     permission.messageAuthorizationDegraded permission.messageAuthorizationRead
     session.auto_mode_resolved session.autopilot_objective_changed session.binary_asset
     session.canvas.recorded session.canvas.removed session.compaction_start
@@ -31,19 +31,40 @@ BOOKKEEPING = frozenset(
     session.shutdown session.start session.task_complete session.title_changed
     session.truncation session.usage_checkpoint session.usage_record session.warning
     session.workspace_file_changed skill.invoked_ref subagent.completed subagent.configured
-    subagent.deselected subagent.failed subagent.selected subagent.started
-    tool.execution_start tool_search.activated workflow.run_started
+    subagent.deselected subagent.failed subagent.selected subagent.started tool.execution_start
+    tool_search.activated workflow.run_started
     """.split()  # noqa: SIM905
 )
 """Known records that are display, accounting, permissions, or part of another message."""
 
-KNOWN = BOOKKEEPING | {
-    "user.message",
-    "assistant.message",
-    "session.compaction_complete",
-    "system.notification",
-}
-"""Records that this store understands, if one of them yields no message after all."""
+OTHERS = frozenset(
+    {
+        "abort",
+        "session.import_legacy",
+        "skill.context_delivered",
+        "skill.context_delivered_ref",
+        "skill.invoked",
+        "system.message",
+    }
+)
+"""Records that are part of the conversation and have no kind of their own."""
+
+KNOWN = (
+    BOOKKEEPING
+    | OTHERS
+    | {
+        "assistant.message",
+        "permission.requested",
+        "session.compaction_complete",
+        "session.context_cleared",
+        "session.error",
+        "system.notification",
+        "tool.execution_complete",
+        "tool.user_requested",
+        "user.message",
+    }
+)
+"""Records that this store understands, also where one of them yields no message after all."""
 
 
 class Event(NamedTuple):

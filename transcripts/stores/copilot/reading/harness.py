@@ -17,18 +17,6 @@ from transcripts.stores.copilot.reading.context import Placing, detailed
 from transcripts.stores.copilot.reading.events import Event, integer, mapping, string
 from transcripts.stores.copilot.reading.index import Index, summarised
 
-OTHERS = frozenset(
-    {
-        "abort",
-        "session.import_legacy",
-        "skill.context_delivered",
-        "skill.context_delivered_ref",
-        "skill.invoked",
-        "system.message",
-    }
-)
-"""Records that are part of the conversation and have no kind of their own."""
-
 # A skill is in context by what was delivered of it, which refers to it.
 _OUT_OF_CONTEXT = frozenset({"abort", "skill.invoked"})
 _DENIED = ("denied", "rejected", "cancelled")
