@@ -23,6 +23,7 @@ from transcripts.model import (
     CompactBoundary,
     Error,
     FileChange,
+    Inherited,
     Opaque,
     Other,
     PermissionRequest,
@@ -686,6 +687,49 @@ def test_the_origin_of_a_fork_is_none_itself(tmp_path: Path) -> None:
     words = 'Forked this session into "New" (99999999-8888-4777-8666-555555555555).'
     events.add("session.info", infoType="fork", message=words)
     assert read(events, tmp_path).lineage.forked_from is None
+
+
+def test_a_session_whose_person_went_back_holds_what_is_left_of_it(tmp_path: Path) -> None:
+    events = Events()
+    events.user("Open the sluice.")
+    events.answer("Opened.")
+    gone = [events.user("And the weir."), events.answer("The weir, too.")]
+    events.add("session.info", infoType="rewind", message="Rewound to before the weir.")
+    events.user("Shut it again.")
+    # The CLI writes the file anew, without what was taken back; what pointed there still does.
+    events.lines = [line for line in events.lines if line["id"] not in gone]
+    transcript = read(events, tmp_path)
+    assert [texts(message.content) for message in transcript.messages] == [
+        "Open the sluice.",
+        "Opened.",
+        "Shut it again.",
+    ]
+    assert [message.follows for message in transcript.messages] == [
+        None,
+        transcript.messages[0].id,
+        transcript.messages[1].id,
+    ]
+    assert not transcript.damage
+    assert transcript.effective() == transcript.messages
+
+
+def test_two_sessions_that_share_events_share_no_ids(tmp_path: Path) -> None:
+    origin = Events()
+    origin.user("Which way does the wheel turn?")
+    fork = Events(session_id="5e9f4c1a-7d20-4b6f-9a41-0c3b8e6d2f71")
+    fork.lines[1:] = origin.lines[1:]
+    fork.add(
+        "session.info",
+        infoType="fork",
+        message=f"Forked from wheel ({SESSION}) as wheel 2",
+    )
+    ours, theirs = (read(events, tmp_path).messages[0] for events in (origin, fork))
+    assert ours.external_id == theirs.external_id
+    assert ours.id != theirs.id
+    assert (ours.inherited_from, theirs.inherited_from) == (
+        None,
+        Inherited(session=SESSION, id=ours.external_id),
+    )
 
 
 def test_unknown_records_are_counted_and_cost_nothing(tmp_path: Path) -> None:
