@@ -21,7 +21,7 @@ from conformance.coverage import coverage, faults
 from conformance.crossing import all_stores
 from conformance.formats import updating
 from conformance.formats.judging import judge
-from conformance.formats.records import gather
+from conformance.formats.records import Gathering
 from conformance.generated import generated, is_checkout, outdated, write
 from conformance.index import INDEX, index_text
 from conformance.matrix import Tick, check, every_cell
@@ -266,7 +266,7 @@ def schema(
     if file is None or agent is None:
         raise click.UsageError("give a FILE and the --agent that wrote it, or --update")
     schemas = find_schemas(schemas_directory)
-    document = judge(agent, gather(agent, file, recover=recover), schemas, version)
+    document = judge(agent, Gathering(agent, file, recover=recover), schemas, version)
     if form == "json":
         click.echo(to_json(document))
     else:

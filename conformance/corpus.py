@@ -271,6 +271,8 @@ def build_database(text: Path) -> Path:
     """Make the database whose canonical text this is, in its place, and remove the text."""
     database = text.with_suffix("")
     with closing(sqlite3.connect(database)) as connection:
+        # It is thrown away again: nobody needs it safe on the disk.
+        connection.execute("PRAGMA synchronous = OFF")
         connection.executescript(text.read_text(encoding="utf-8"))
         connection.commit()
     text.unlink()

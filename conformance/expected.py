@@ -9,15 +9,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from conformance.corpus import Case
-from conformance.matrix import read_case
+from transcripts.model import Transcript
 from transcripts.serialise import to_builtins
-from transcripts.stores.base import store_class
 
 
-def expected_text(case: Case) -> str:
+def expected_text(transcript: Transcript) -> str:
     """Return the text of ``expected.json``: what ``transcripts show`` prints, a message a line."""
-    document: dict[str, Any] = to_builtins(read_case(case, store_class(case.facts.agent)))
+    document: dict[str, Any] = to_builtins(transcript)
     members = [f"{_text(key)}: {_lines(value)}" for key, value in document.items()]
     return "{\n" + ",\n".join(members) + "\n}\n"
 

@@ -7,6 +7,7 @@ only the strict one refuses is news.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,7 @@ from jsonschema.protocols import Validator
 from conformance.corpus import CorpusError, version_key
 from conformance.formats.naming import word
 from conformance.formats.observing import TYPES
-from conformance.formats.records import Gathered, Named
+from conformance.formats.records import Gathering, Named
 from conformance.formats.schema import lenient, strict
 from conformance.formats.snapshots import directories, kept, kept_releases
 from conformance.formats.tables import Place, Table, table
@@ -29,6 +30,8 @@ What = Literal[
     "unknown-kind", "unknown-shape", "unknown-field", "new-word", "type-changed", "missing-field"
 ]
 Nearness = Literal["same", "below", "nearest"]
+
+_VERSION = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6}){1,3}([-+][a-z0-9.-]{1,24})?")
 
 
 class Found(NamedTuple):
@@ -240,92 +243,101 @@ def _pointer(steps: Iterable[str | int], rules: Table) -> str:
 # ------------------------------------------------------------------ all records
 
 
+class _Alike(msgspec.Struct):
+    """Records of one kind and shape: the first of them, and how many."""
+
+    first: Named
+    count: int = 0
+
+
 def judge(
-    agent: str, gathered: Gathered, schemas: Path, version: str | None = None
+    agent: str, gathering: Gathering, schemas: Path, version: str | None = None
 ) -> FormatDocument:
-    """Judge everything that was gathered; ``version`` overrules what the records say."""
+    """Judge everything that is gathered; ``version`` overrules what the records say.
+
+    No more is held than one record of each shape, so that a file may be of any size.
+    """
     try:
-        return _judged_all(agent, gathered, schemas, version)
+        by_release = _by_release(gathering, table(agent))
     except RecursionError as error:
         raise DamagedRecord(
             "a record is nested too deeply to be judged", next_step="leave it out"
         ) from error
-
-
-def _judged_all(
-    agent: str, gathered: Gathered, schemas: Path, version: str | None
-) -> FormatDocument:
-    by_release: dict[str | None, list[Named]] = {}
-    for record, release in _with_release(gathered.records):
-        by_release.setdefault(release, []).append(record)
     releases: list[JudgedRelease] = []
-    kinds: list[JudgedKind] = []
-    judges: dict[str, Judge] = {}
-    for named, records in by_release.items():
-        judged_by, nearness = nearest(schemas, agent, version or named)
-        if judged_by not in judges:
-            judges[judged_by] = Judge(agent, directories(schemas, agent, judged_by))
+    judged_by: dict[str, list[_Alike]] = {}
+    for named, alike in by_release.items():
+        release, nearness = nearest(schemas, agent, version or named)
+        judged_by.setdefault(release, []).extend(alike)
         releases.append(
             JudgedRelease(
                 named=_version(named),
                 asked=version,
-                judged_by=judged_by,
+                judged_by=release,
                 nearness=nearness,
-                records=len(records),
+                records=sum(one.count for one in alike),
             )
         )
-        kinds += _judged_kinds(judges[judged_by], judged_by, records)
+    kinds = [
+        kind
+        for release, alike in judged_by.items()
+        for kind in _kinds(Judge(agent, directories(schemas, agent, release)), release, alike)
+    ]
     findings = [finding for kind in kinds for finding in kind.findings]
-    whole = not gathered.damage
+    whole = not gathering.damage
     return FormatDocument(
         agent=agent,
-        records=len(gathered.records),
+        records=sum(one.records for one in releases),
         releases=tuple(releases),
         kinds=tuple(kinds),
-        unknown_files=tuple(gathered.unknown),
+        unknown_files=tuple(gathering.unknown),
         damage=tuple(
             DamagedPlace(kind=one.kind, file=one.source, line=one.line, offset=one.offset)
-            for one in gathered.damage
+            for one in gathering.damage
         ),
         lenient_ok=whole and not any(finding.breaks for finding in findings),
-        strict_ok=whole and not findings and not gathered.unknown,
+        strict_ok=whole and not findings and not gathering.unknown,
     )
 
 
-def _with_release(records: Sequence[Named]) -> Iterator[tuple[Named, str | None]]:
-    """Yield records with the release in force: their own, else the file's first, else any."""
+def _by_release(gathering: Gathering, rules: Table) -> dict[str | None, list[_Alike]]:
+    """Return what is alike by the release in force: its own, the file's first, or any."""
+    found: dict[tuple[str | None, str, str, Any], _Alike] = {}
     first: dict[str, str] = {}
-    for record in records:
+    for record in gathering:
         if record.release is not None:
             first.setdefault(record.file, record.release)
+        key = (record.release, record.file, record.kind, shape(record.value, (), rules))
+        if key not in found:
+            found[key] = _Alike(first=record)
+        found[key].count += 1
     anywhere = next(iter(first.values()), None)
-    for record in records:
-        yield record, record.release or first.get(record.file) or anywhere
+    by_release: dict[str | None, list[_Alike]] = {}
+    for (named, file, _, _), alike in found.items():
+        by_release.setdefault(named or first.get(file) or anywhere, []).append(alike)
+    return by_release
 
 
-def _judged_kinds(judge_of: Judge, release: str, records: Sequence[Named]) -> list[JudgedKind]:
-    by_kind: dict[str, list[Named]] = {}
-    for record in records:
-        by_kind.setdefault(record.kind, []).append(record)
-    return [
-        JudgedKind(
+def _kinds(judge_of: Judge, release: str, alike: Sequence[_Alike]) -> Iterator[JudgedKind]:
+    by_kind: dict[str, list[_Alike]] = {}
+    for one in alike:
+        by_kind.setdefault(one.first.kind, []).append(one)
+    for kind in sorted(by_kind):
+        yield JudgedKind(
             kind=kind,
             release=release,
-            records=len(by_kind[kind]),
+            records=sum(one.count for one in by_kind[kind]),
             samples=judge_of.samples(kind),
             findings=_together(judge_of, by_kind[kind]),
         )
-        for kind in sorted(by_kind)
-    ]
 
 
-def _together(judge_of: Judge, records: Sequence[Named]) -> tuple[Finding, ...]:
+def _together(judge_of: Judge, alike: Sequence[_Alike]) -> tuple[Finding, ...]:
     counts: dict[Found, int] = {}
     first: dict[Found, Named] = {}
-    for record in records:
-        for found in judge_of.judge(record.kind, record.value):
-            counts[found] = counts.get(found, 0) + 1
-            first.setdefault(found, record)
+    for one in alike:
+        for found in judge_of.judge(one.first.kind, one.first.value):
+            counts[found] = counts.get(found, 0) + one.count
+            first.setdefault(found, one.first)
     return tuple(
         Finding(
             finding=found.what,
@@ -343,4 +355,4 @@ def _together(judge_of: Judge, records: Sequence[Named]) -> tuple[Finding, ...]:
 
 def _version(named: str | None) -> str | None:
     """Return a version as the records spell it, if it is one: a person's file may hold anything."""
-    return named if named is None or (len(named) < 40 and named[:1].isdigit()) else "(odd)"
+    return named if named is None or _VERSION.fullmatch(named) else "(odd)"

@@ -41,43 +41,51 @@ class Named(NamedTuple):
     release: str | None
 
 
-class Gathered(NamedTuple):
-    """The records of a place, what was damaged, and the files that hold none."""
+class Gathering:
+    """The records of a place, one after the other; what was odd about it is known at the end.
 
-    records: list[Named]
-    damage: list[Damage]
-    unknown: list[str]
-
-
-def gather(agent: str, path: Path, *, recover: bool = False) -> Gathered:
-    """Return the records of a session file, of a session's directory, or of a whole home.
-
-    Strict raises at the first record that can't be read whole; ``recover=True`` says what was.
+    ``damage`` lists what was not whole, ``unknown`` the files of no known kind.
     """
-    rules = table(agent)
-    if not path.exists():
-        raise NotATranscript(
-            "there is no such file or directory", path=path, next_step="check the path"
-        )
-    base = path if path.is_dir() else path.parent
-    gathered = Gathered([], [], [])
-    for file in _files(agent, path, rules):
-        rule = rules.rule_of(file.absolute().as_posix())
-        if rule is None and file == path:
+
+    def __init__(self, agent: str, path: Path, *, recover: bool = False) -> None:
+        self.damage: list[Damage] = []
+        self.unknown: list[str] = []
+        self._agent = agent
+        self._path = path
+        self._recover = recover
+
+    def __iter__(self) -> Iterator[Named]:
+        """Yield every record; strict raises at the first that can't be read whole."""
+        path = self._path
+        if not path.exists():
             raise NotATranscript(
-                f"no file of {agent}'s sessions has such a name",
-                path=path,
-                next_step="give a session file, its directory or a home, or another --agent",
+                "there is no such file or directory", path=path, next_step="check the path"
             )
-        if rule is None:
-            gathered.unknown.append(file.relative_to(base).as_posix())
-            continue
-        gathered.records.extend(_records(agent, file, base, rule, gathered.damage, recover))
-    if not gathered.records:
-        raise NotATranscript(
-            f"holds no record of {agent}'s", path=path, next_step="name another --agent or path"
-        )
-    return gathered
+        found = False
+        for record in self._everything(path if path.is_dir() else path.parent):
+            found = True
+            yield record
+        if not found:
+            raise NotATranscript(
+                f"holds no record of {self._agent}'s",
+                path=path,
+                next_step="name another --agent or path",
+            )
+
+    def _everything(self, base: Path) -> Iterator[Named]:
+        rules = table(self._agent)
+        for file in _files(self._agent, self._path, rules):
+            rule = rules.rule_of(file.absolute().as_posix())
+            if rule is not None:
+                yield from _records(self._agent, file, base, rule, self.damage, self._recover)
+            elif file != self._path:
+                self.unknown.append(file.relative_to(base).as_posix())
+            else:
+                raise NotATranscript(
+                    f"no file of {self._agent}'s sessions has such a name",
+                    path=file,
+                    next_step="give a session file, its directory or a home, or another --agent",
+                )
 
 
 def _files(agent: str, path: Path, rules: Table) -> Iterator[Path]:

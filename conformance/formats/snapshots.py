@@ -6,7 +6,7 @@ dialect. Nothing of it is written by hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ import orjson
 from conformance.corpus import Case, CorpusError, cases, version_key
 from conformance.formats.naming import file_name
 from conformance.formats.observing import observe
-from conformance.formats.records import Named, gather
+from conformance.formats.records import Gathering, Named
 from conformance.formats.schema import Schema, schema_of, schema_text
 from conformance.formats.tables import table
 
@@ -53,37 +53,38 @@ def recorded_releases(corpus: Path) -> dict[Release, list[Case]]:
 
 def records_of(case: Case) -> list[Named]:
     """Return every record of a case's home; a file of no known kind is an error."""
-    gathered = gather(case.facts.agent, case.home)
+    gathered = Gathering(case.facts.agent, case.home)
+    records = list(gathered)
     if gathered.unknown:
         raise CorpusError(
             f"{case.name}: {', '.join(gathered.unknown)}: no known kind of file; "
             f"say in conformance/formats/{case.facts.agent}.toml what it holds"
         )
-    return gathered.records
+    return records
 
 
-def snapshots(agent: str, found: list[Case]) -> dict[str, Schema]:
-    """Return the snapshot of every kind that some cases of a release hold."""
-    scenarios = sorted({case.facts.scenario for case in found})
+def snapshots(agent: str, found: Sequence[tuple[Case, Sequence[Named]]]) -> dict[str, Schema]:
+    """Return the snapshot of every kind that some cases of a release hold, given their records."""
+    scenarios = sorted({case.facts.scenario for case, _ in found})
     bits = {name: 1 << at for at, name in enumerate(scenarios)}
     rules = table(agent)
     observers = observe(
         (
             (record.kind, record.value, bits[case.facts.scenario])
-            for case in found
-            for record in records_of(case)
+            for case, records in found
+            for record in records
         ),
         rules,
     )
     return {kind: schema_of(observers[kind], scenarios, rules) for kind in sorted(observers)}
 
 
-def texts(agent: str, found: list[Case]) -> dict[str, str]:
-    """Return the files of a release's snapshots by name."""
+def texts(agent: str, found: Sequence[tuple[Case, Sequence[Named]]]) -> dict[str, str]:
+    """Return the files of a release's snapshots by name, given its cases and their records."""
     made: dict[str, str] = {}
     for kind, schema in snapshots(agent, found).items():
         name = file_name(kind)
-        if name in made or name in RESERVED:
+        if name.lower() in map(str.lower, (*made, *RESERVED)):
             raise CorpusError(f"{agent}: two kinds of record would be kept in {name}")
         made[name] = schema_text(schema)
     return made

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from conformance.corpus import EXPECTED, case_directories
-from conformance.formats.snapshots import kept_files, recorded_releases, texts
+from conformance.formats.snapshots import kept_files, recorded_releases, records_of, texts
 
 VARIABLE = "TRANSCRIPT_CONFORMANCE_SNAPSHOTS"
 ALLOWED = "update"
@@ -58,7 +58,7 @@ def left_over(corpus: Path, schemas: Path) -> list[Path]:
     made = {
         schemas / release.directory / name
         for release, found in recorded_releases(corpus).items()
-        for name in texts(release.agent, found)
+        for name in texts(release.agent, [(case, records_of(case)) for case in found])
     }
     recorded = set(case_directories(corpus))
     return sorted(

@@ -171,6 +171,27 @@ def test_the_installed_zip_is_unpacked_once_under_its_digest(
     assert [path.name for path in found[0].parent.parent.iterdir()] == [found[0].parent.name]
 
 
+def test_the_schemas_are_found_as_the_corpus_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given, named, installed = tmp_path / "given", tmp_path / "named", tmp_path / "site"
+    for place in (given, named, installed, tmp_path / "schemas" / "made" / "1.0.0"):
+        place.mkdir(parents=True)
+    (tmp_path / "schemas/made/1.0.0/a.json").write_text("{}", encoding="utf-8")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv(corpus.SCHEMAS_VARIABLE, str(named))
+    assert corpus.find_schemas(given) == given
+    assert corpus.find_schemas() == named
+    monkeypatch.delenv(corpus.SCHEMAS_VARIABLE)
+    assert corpus.find_schemas() == Path(corpus.__file__).parent.parent / "schemas"
+    with pytest.raises(CorpusError, match="no such schemas directory; check --schemas"):
+        corpus.find_schemas(tmp_path / "nowhere")
+    pack(tmp_path, ("schemas",), installed / corpus.ARCHIVE)
+    monkeypatch.setattr(corpus, "__file__", str(installed / "corpus.py"))
+    monkeypatch.setattr(corpus, "files", lambda _: installed)
+    assert (corpus.find_schemas() / "made/1.0.0/a.json").read_bytes() == b"{}"
+
+
 def test_an_installed_package_without_a_corpus_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

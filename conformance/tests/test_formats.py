@@ -13,7 +13,7 @@ from conformance.corpus import CorpusError
 from conformance.formats.judging import Judge, judge, nearest, shape
 from conformance.formats.naming import file_name, namer, word
 from conformance.formats.observing import observe
-from conformance.formats.records import gather
+from conformance.formats.records import Gathering
 from conformance.formats.schema import Schema, lenient, schema_of, schema_text, strict
 from conformance.formats.tables import ends, table
 from transcripts.errors import DamagedRecord, NotATranscript
@@ -294,7 +294,7 @@ def _file(tmp_path: Path, *rows: Any) -> Path:
 
 
 def _findings(path: Path, schemas: Path, version: str | None = None) -> list[tuple[str, ...]]:
-    document = judge("claude", gather("claude", path), schemas, version)
+    document = judge("claude", Gathering("claude", path), schemas, version)
     return [
         (kind.kind, one.finding, one.pointer, f"{one.file}:{one.line}")
         for kind in document.kinds
@@ -328,7 +328,7 @@ def test_no_value_of_the_file_is_ever_told(tmp_path: Path, schemas: Path) -> Non
         _row(subtype=f"{secret}!"),
         _row(version=f"{secret} {secret}"),
     )
-    document = judge("claude", gather("claude", path), schemas)
+    document = judge("claude", Gathering("claude", path), schemas)
     assert secret not in repr(document)
     assert not document.lenient_ok
 
@@ -351,10 +351,10 @@ def test_the_release_that_judges_is_the_same_or_the_nearest_below(
 
 def test_each_record_is_judged_by_the_release_that_wrote_it(tmp_path: Path, schemas: Path) -> None:
     path = _file(tmp_path, _row(), _row(version="2.0.10", later=True))
-    document = judge("claude", gather("claude", path), schemas)
+    document = judge("claude", Gathering("claude", path), schemas)
     assert document.strict_ok
     assert [(one.named, one.records) for one in document.releases] == [("2.0.1", 1), ("2.0.10", 1)]
-    asked = judge("claude", gather("claude", path), schemas, "2.0.1")
+    asked = judge("claude", Gathering("claude", path), schemas, "2.0.1")
     assert asked.lenient_ok
     assert not asked.strict_ok
     assert {one.judged_by for one in asked.releases} == {"2.0.1"}
@@ -373,9 +373,9 @@ def test_what_cannot_be_read_is_a_typed_error_with_place_and_next_step(tmp_path:
     path = _file(tmp_path, _row())
     path.write_bytes(path.read_bytes() + b'{"type": "sys\n')
     with pytest.raises(DamagedRecord, match=r"session\.jsonl:2 .*--recover"):
-        gather("claude", path)
-    recovered = gather("claude", path, recover=True)
-    assert [one.kind for one in recovered.records] == ["system/informational"]
+        list(Gathering("claude", path))
+    recovered = Gathering("claude", path, recover=True)
+    assert [one.kind for one in recovered] == ["system/informational"]
     assert len(recovered.damage) == 1
 
 
@@ -384,7 +384,7 @@ def test_a_path_that_holds_no_session_is_a_typed_error(tmp_path: Path, name: str
     (tmp_path / "notes.txt").write_text("a", encoding="utf-8")
     (tmp_path / "empty").mkdir()
     with pytest.raises(NotATranscript, match=r"; (check|give|name) "):
-        gather("claude", tmp_path / name)
+        list(Gathering("claude", tmp_path / name))
 
 
 def test_a_release_of_an_agent_without_schemas_is_an_error(tmp_path: Path) -> None:
