@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from conformance.corpus import CorpusError
@@ -390,3 +392,24 @@ def test_a_path_that_holds_no_session_is_a_typed_error(tmp_path: Path, name: str
 def test_a_release_of_an_agent_without_schemas_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="holds no schemas of claude"):
         nearest(tmp_path, "claude", "1.0.0")
+
+
+# ------------------------------------------------------------------ whatever the records
+
+KEYS = st.sampled_from(["type", "role", "name", "a", "message", "content", "trackedFileBackups"])
+PLAIN = st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-9, 9)
+JSON = st.recursive(
+    PLAIN | st.sampled_from(["x", "", "y", "/z"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+RECORDS = st.lists(st.dictionaries(KEYS, JSON, max_size=5), min_size=1, max_size=5)
+
+
+@given(RECORDS)
+def test_what_was_observed_agrees_with_its_own_schema(records: list[dict[str, Any]]) -> None:
+    schema = json.loads(schema_text(_schema(*records)))
+    Draft202012Validator.check_schema(schema)
+    for record in records:
+        for view in (lenient(schema), strict(schema)):
+            assert [*Draft202012Validator(view).iter_errors(record)] == []
