@@ -8,7 +8,8 @@ only the strict one refuses is news.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -29,7 +30,7 @@ from transcripts.errors import DamagedRecord
 What = Literal[
     "unknown-kind", "unknown-shape", "unknown-field", "new-word", "type-changed", "missing-field"
 ]
-Nearness = Literal["same", "below", "nearest"]
+Nearness = Literal["same", "below", "nearest", "likest"]
 
 _VERSION = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6}){1,3}([-+][a-z0-9.-]{1,24})?")
 
@@ -75,7 +76,8 @@ class JudgedKind(msgspec.Struct, frozen=True, kw_only=True):
 class JudgedRelease(msgspec.Struct, frozen=True, kw_only=True):
     """Which recorded release stood for the one that the records name, or that was asked for.
 
-    ``nearness``: the same, the nearest ``below``, or (none being below) the ``nearest``.
+    ``nearness``: the same, the nearest ``below``, or (none being below) the ``nearest``; the
+    ``likest``, which knows most of the records' kinds, where no release is named at all.
     """
 
     named: str | None
@@ -110,22 +112,38 @@ class FormatDocument(msgspec.Struct, frozen=True, kw_only=True):
 # ------------------------------------------------------------------ releases
 
 
-def nearest(schemas: Path, agent: str, named: str | None) -> tuple[str, Nearness]:
+def nearest(schemas: Path, agent: str, named: str) -> tuple[str, Nearness]:
     """Return the recorded release to judge a named one by, and how near it is.
 
-    The same, else the nearest below, else the oldest of all; the newest for none named.
+    The same, else the nearest below, else the oldest of all.
     """
+    recorded = _recorded(schemas, agent)
+    if named in recorded:
+        return named, "same"
+    below = [one for one in recorded if version_key(one) <= version_key(named)]
+    return (below[-1], "below") if below else (recorded[0], "nearest")
+
+
+def likest(schemas: Path, agent: str, kinds: Mapping[str, int]) -> str:
+    """Return the recorded release that knows most records, given how many there are of a kind.
+
+    The newest of those that know as many.
+    """
+
+    def known(release: str) -> int:
+        places = directories(schemas, agent, release)
+        return sum(kinds[kind] for kind in kinds if any(kind in kept(place) for place in places))
+
+    return max(reversed(_recorded(schemas, agent)), key=known)
+
+
+def _recorded(schemas: Path, agent: str) -> list[str]:
     recorded = kept_releases(schemas, agent)
     if not recorded:
         raise CorpusError(
             f"{schemas}: holds no schemas of {agent}; run conformance schema --update"
         )
-    if named is None:
-        return recorded[-1], "nearest"
-    if named in recorded:
-        return named, "same"
-    below = [one for one in recorded if version_key(one) <= version_key(named)]
-    return (below[-1], "below") if below else (recorded[0], "nearest")
+    return recorded
 
 
 # ------------------------------------------------------------------ one record
@@ -266,7 +284,7 @@ def judge(
     releases: list[JudgedRelease] = []
     judged_by: dict[str, list[_Alike]] = {}
     for named, alike in by_release.items():
-        release, nearness = nearest(schemas, agent, version or named)
+        release, nearness = _judging(schemas, agent, version or named, alike)
         judged_by.setdefault(release, []).extend(alike)
         releases.append(
             JudgedRelease(
@@ -297,6 +315,17 @@ def judge(
         lenient_ok=whole and not any(finding.breaks for finding in findings),
         strict_ok=whole and not findings and not gathering.unknown,
     )
+
+
+def _judging(
+    schemas: Path, agent: str, named: str | None, alike: Sequence[_Alike]
+) -> tuple[str, Nearness]:
+    if named is not None:
+        return nearest(schemas, agent, named)
+    kinds: Counter[str] = Counter()
+    for one in alike:
+        kinds[one.first.kind] += one.count
+    return likest(schemas, agent, kinds), "likest"
 
 
 def _by_release(gathering: Gathering, rules: Table) -> dict[str | None, list[_Alike]]:

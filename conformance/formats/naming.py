@@ -125,7 +125,7 @@ class CodexNamer:
 
     def _flat(self, value: dict[str, Any]) -> str:
         if "record_type" in value:
-            return f"flat/{word(value['record_type'])}"
+            return "flat/state"
         if "type" not in value:
             return "flat/session_meta"
         kind = word(value["type"])

@@ -48,6 +48,7 @@ def _judged_by(agent: str, release: JudgedRelease) -> str:
         "same": f"by the recordings of {release.judged_by}",
         "below": f"by {release.judged_by}, the nearest recorded release below",
         "nearest": f"by {release.judged_by}, the nearest recorded release",
+        "likest": f"by {release.judged_by}, which knows most of their kinds",
     }[release.nearness]
     return f"{agent}: {release.records} records {written}, judged{meant} {near}"
 

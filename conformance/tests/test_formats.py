@@ -342,13 +342,22 @@ def test_no_value_of_the_file_is_ever_told(tmp_path: Path, schemas: Path) -> Non
         ("2.0.9", ("2.0.1", "below")),
         ("2.1.0", ("2.0.10", "below")),
         ("1.0.0", ("2.0.1", "nearest")),
-        (None, ("2.0.10", "nearest")),
     ],
 )
 def test_the_release_that_judges_is_the_same_or_the_nearest_below(
-    schemas: Path, named: str | None, by: tuple[str, str]
+    schemas: Path, named: str, by: tuple[str, str]
 ) -> None:
     assert nearest(schemas, "claude", named) == by
+
+
+def test_records_of_no_named_release_are_judged_by_the_one_that_knows_their_kinds(
+    tmp_path: Path, schemas: Path
+) -> None:
+    _kept(schemas, "claude", "1.0.9", {"type": "summary", "leaf": "x"})
+    for row, by in (({"type": "summary", "leaf": "y"}, "1.0.9"), (_row(version=None), "2.0.10")):
+        document = judge("claude", Gathering("claude", _file(tmp_path, row)), schemas)
+        (release,) = document.releases
+        assert (release.named, release.judged_by, release.nearness) == (None, by, "likest")
 
 
 def test_each_record_is_judged_by_the_release_that_wrote_it(tmp_path: Path, schemas: Path) -> None:
