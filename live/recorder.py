@@ -111,8 +111,7 @@ def _case(scenario: Scenario, driver: Driver, release: Release, target: Path) ->
     hashes = {name: _write(home / name, content) for name, content in _encoded(clean)}
     told = _streams(driver, run)
     streams = {
-        name: _write(target / name, content)
-        for name, content in _encoded(sanitiser.documents(told))
+        name: _write(target / name, content) for name, content in _encoded(sanitiser.aside(told))
     }
     case = {
         "format": FORMAT,

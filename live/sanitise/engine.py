@@ -63,6 +63,7 @@ class Sanitiser:
         self._known = re.compile(r"(?!)")
         self._instants: dict[tuple[Place, float], tuple[float, int]] = {}
         self._clocks: dict[str, renaming.Clock] = {}
+        self._places: dict[str, Place] = {}
 
     def documents(self, documents: Sequence[Document]) -> list[Document]:
         """Return all files of a run, sanitised, in an order that no chance decides."""
@@ -70,7 +71,28 @@ class Sanitiser:
         for document in ordered:
             self._learn(document)
         self._settle()
-        return [self._document(document) for document in ordered]
+        return [self._document(document, self._rules) for document in ordered]
+
+    def aside(self, documents: Sequence[Document]) -> list[Document]:
+        """Return what the CLI wrote beside its files, sanitised after them.
+
+        A record that stands in a file too keeps its times; any other has that of the record
+        before it, so that nothing here moves a time there.
+        """
+        ordered = [in_order(one, self._rules) for one in documents]
+        for document in ordered:
+            self._clocks[document.path] = self._clock
+            before = (0.0, -1)
+            for index, record in enumerate(document.records):
+                there = self._places.get(dumps(record))
+                for path, value in leaves(record):
+                    self._identify(path, value)
+                    for seconds in self._readings(value, whole=True):
+                        before = self._instants.get((there, seconds), before) if there else before
+                        self._instants[(document.path, index), seconds] = before
+        self._settle()
+        rules = msgspec.structs.replace(self._rules, offsets=())
+        return [self._document(document, rules) for document in ordered]
 
     def value(self, value: Any, path: tuple[str, ...] = (), place: Place = ("", -1)) -> Any:
         """Return a value with every string, id, time and measured number rewritten."""
@@ -133,6 +155,7 @@ class Sanitiser:
         before: tuple[float, int] | None = None
         for index, record in enumerate(document.records):
             place = (document.path, index)
+            self._places[dumps(record)] = place
             before = self._times(record, place, before)
             for path, value in leaves(record):
                 self._identify(path, value)
@@ -219,7 +242,7 @@ class Sanitiser:
 
     # ------------------------------------------------------------------ second pass
 
-    def _document(self, document: Document) -> Document:
+    def _document(self, document: Document, rules: Rules) -> Document:
         records: list[Any] = []
         for index, record in enumerate(document.records):
             place = (document.path, index)
@@ -230,8 +253,8 @@ class Sanitiser:
             else:
                 records.append(self.value(record, (), place))
         if document.form == "lines":
-            records = _settled(records, self._rules)
-            records = with_offsets(document, records, self._rules.offsets)
+            records = _settled(records, rules)
+            records = with_offsets(document, records, rules.offsets)
         return msgspec.structs.replace(
             document,
             path=self._renamed(document.path, (document.path, -1)),
