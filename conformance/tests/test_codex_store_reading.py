@@ -1095,3 +1095,92 @@ def test_a_directory_is_refused_by_name(tmp_path: Path):
     for read_it in (CodexStore.read_path, lambda path: list(CodexStore.iter_path(path))):
         with pytest.raises(NotATranscript, match="cannot be read"):
             read_it(tmp_path)
+
+
+def test_a_summary_that_no_event_tells_is_the_boundarys_own(tmp_path: Path) -> None:
+    kept = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "oats?"}]}
+    transcript = read(
+        tmp_path,
+        user(1, "oats?"),
+        event(1, "user_message", message="oats?"),
+        event(2, "agent_message", message="three"),
+        assistant(2, "three"),
+        assistant(4, "they have three oats"),
+        line(
+            5,
+            "compacted",
+            {"message": "Before:\nthey have three oats", "replacement_history": [kept]},
+        ),
+        event(5, "context_compacted"),
+    )
+    assert said(transcript) == [
+        ("UserMessage", "human", "oats?"),
+        ("AgentMessage", "model", "three"),
+        ("CompactBoundary", "harness", ""),
+    ]
+    boundary = transcript.messages[-1]
+    assert isinstance(boundary, CompactBoundary)
+    assert content_text(boundary.summary or ()) == "they have three oats"
+    assert boundary.preserved == (transcript.messages[0].id,)
+
+
+def test_words_told_before_their_tokens_are_counted_are_of_one_answer_with_their_call(
+    tmp_path: Path,
+) -> None:
+    tokens = {"input_tokens": 7, "output_tokens": 2, "total_tokens": 9}
+    count = event(2, "token_count", info={"total_token_usage": tokens, "last_token_usage": tokens})
+    transcript = read(
+        tmp_path,
+        user(1, "oats?"),
+        event(2, "agent_message", message="looking"),
+        count,
+        assistant(2, "looking"),
+        call(2, "shell", {"command": ["ls"]}),
+        output(2, '{"output":"oats\\n","metadata":{"exit_code":0,"duration_seconds":0.0}}'),
+        count,
+    )
+    _, words, command = transcript.messages
+    assert words.response == command.response
+    assert [one.usage and one.usage.total for one in (words, command)] == [9, None]
+
+
+def test_a_failure_says_its_status_where_no_field_does(tmp_path: Path) -> None:
+    error = {"message": "unexpected status 401 Unauthorized: no", "codex_error_info": "other"}
+    failed = event(2, "task_complete", turn_id="t1", last_agent_message=None, error=error)
+    *_, told = read(tmp_path, user(1, "go"), failed).messages
+    assert isinstance(told, Error)
+    assert (told.status_code, told.failure) == (401, "other")
+
+
+@pytest.mark.parametrize("name", ["mcp__yard__find", "yard__find"])
+def test_a_servers_tool_is_known_by_the_names_of_all_releases(tmp_path: Path, name: str) -> None:
+    told = only(read(tmp_path, call(1, name, {}), output(2, '[{"text":"hay","type":"text"}]')))
+    assert isinstance(told, ToolCall)
+    assert (told.server, told.name, content_text(told.output)) == ("yard", "find", "hay")
+
+
+def test_a_patch_that_0_20_refuses_has_failed(tmp_path: Path) -> None:
+    patch = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** End Patch\n"
+    told = only(
+        read(
+            tmp_path,
+            call(1, "shell", {"command": ["apply_patch", patch]}),
+            output(2, 'error: Failed to find expected lines ["x"] in /srv/mill/a'),
+        )
+    )
+    assert isinstance(told, FileChange)
+    assert told.status == "failed"
+    assert told.error is not None
+
+
+def test_a_report_is_heard_by_the_wait_of_every_release(tmp_path: Path) -> None:
+    report = json.dumps({"status": {CHILD: {"completed": "nine"}}, "timed_out": False})
+    told = read(
+        tmp_path,
+        call(1, "spawn_agent", {"message": "count"}),
+        output(2, json.dumps({"agent_id": CHILD})),
+        call(3, "wait", {"ids": [CHILD]}, "c2"),
+        output(4, report, "c2"),
+    ).messages[0]
+    assert isinstance(told, SubAgent)
+    assert (told.status, content_text(told.output)) == ("completed", "nine")

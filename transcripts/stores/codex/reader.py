@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from transcripts.errors import NoMessages, NotATranscript
+from transcripts.errors import DamagedRecord, NoMessages, NotATranscript, SessionNotFound
 from transcripts.model import AnyMessage, Damage, Lineage, SubAgent, Transcript, Unread
-from transcripts.records import RecordFile, jsonlines
+from transcripts.records import Record, RecordFile, jsonlines
 from transcripts.stores.codex import layout
 from transcripts.stores.codex.foreign import integer, mapping, moment, text
+from transcripts.stores.codex.reading import inheriting
 from transcripts.stores.codex.reading.gathering import Gathering
+from transcripts.stores.codex.reading.inheriting import Base, First
 from transcripts.stores.codex.reading.messages import Thread
 from transcripts.stores.codex.reading.state import State
 
@@ -54,7 +58,8 @@ def read(path: Path, *, recover: bool = False) -> Transcript:
 
 def lineage_of(meta: dict[str, Any]) -> Lineage:
     """Return where a session comes from, by its own first record."""
-    cut = integer(meta.get("forked_from_ordinal_exclusive"))
+    base = inheriting.base_of(meta)
+    cut = integer(meta.get("forked_from_ordinal_exclusive")) or (base.ordinal if base else None)
     return Lineage(
         forked_from=text(meta.get("forked_from_id")),
         fork_cut=None if cut is None else str(cut),
@@ -74,13 +79,23 @@ def is_spawned(meta: dict[str, Any]) -> bool:
 
 
 def _gather(path: Path, root: Path, *, recover: bool) -> tuple[State, str]:
+    """Read a file and what its session took over from others."""
     file: RecordFile = jsonlines.read(path, root, recover=recover)
     if not file.records:
         raise NotATranscript("the file holds no record", path=path)
     gathered = Gathering(file.path)
-    gathered.feed(file.records)
     state = gathered.state
-    state.damage[:0] = file.damage
+    state.damage += file.damage
+    meta = inheriting.meta_of(file.records)
+    base = inheriting.base_of(meta)
+    if base is not None:
+        for record in _history(base, path, root, state.damage, {path}, recover=recover):
+            gathered.inherit(record, First(base.session, record))
+    copies = _copies(file.records, meta, path, root, state.damage, recover=recover)
+    gathered.feed(file.records[:1])
+    for record, first in zip(file.records[1:], copies, strict=False):
+        gathered.inherit(record, first)
+    gathered.feed(file.records[1 + len(copies) :])
     session_id = text(state.meta.get("id"))
     if session_id is None and recover:
         session_id = layout.id_in_name(path)
@@ -93,6 +108,82 @@ def _gather(path: Path, root: Path, *, recover: bool) -> tuple[State, str]:
     return state, session_id
 
 
+def _history(
+    base: Base, path: Path, root: Path, damage: list[Damage], seen: set[Path], *, recover: bool
+) -> list[Record]:
+    """Return the records that a fork points at, those first that its parent points at.
+
+    Without them a fork is half a conversation: no reading that succeeds may hide that.
+    """
+    where = inheriting.find(base.session, path, root)
+    if where is None or where in seen:
+        why = f"its history up to here is in session {base.session}, which is not in this store"
+        if not recover:
+            raise SessionNotFound(why, path=path, next_step=_RECOVER)
+        damage.append(Damage(kind="missing_history", source=_name(path, root), why=why))
+        return []
+    file = jsonlines.read(where, root, recover=recover)
+    damage += file.damage
+    held = [record for record in file.records if base.holds(record)]
+    deeper = inheriting.base_of(inheriting.meta_of(file.records))
+    if deeper is not None:
+        held[:0] = _history(deeper, where, root, damage, {*seen, where}, recover=recover)
+    last = next((n for n in map(inheriting.ordinal_of, reversed(held)) if n is not None), None)
+    if base.ordinal is not None and last != base.ordinal - 1:
+        why = (
+            f"{_name(path, root)} goes on from record {base.ordinal} of this session,"
+            f" of which {'none' if last is None else f'the last one here is {last}'}"
+        )
+        if not recover:
+            raise DamagedRecord(why, path=where, next_step=_RECOVER)
+        damage.append(Damage(kind="missing_history", source=_name(where, root), why=why))
+    return held
+
+
+def _numbered_before(start: int) -> Callable[[Record], bool]:
+    return lambda record: (inheriting.ordinal_of(record) or 0) < start
+
+
+_RECOVER = "read with --recover to get what is there"
+
+
+def _name(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix()
+
+
+def _copies(
+    records: list[Record],
+    meta: dict[str, Any],
+    path: Path,
+    root: Path,
+    damage: list[Damage],
+    *,
+    recover: bool,
+) -> list[First]:
+    """Return where each of the copies behind a session's first record was written first."""
+    parent = text(meta.get("forked_from_id")) or parent_of(meta)
+    start = integer(meta.get("subagent_history_start_ordinal"))
+    if parent is None or (start is None and not inheriting.is_copied(records)):
+        return []
+    where = inheriting.find(parent, path, root)
+    found: list[Record] = []
+    if where is not None:
+        original = jsonlines.read(where, root, recover=recover)
+        base = inheriting.base_of(inheriting.meta_of(original.records))
+        before = []
+        if base is not None:
+            before = _history(base, where, root, damage, {path, where}, recover=recover)
+        found = inheriting.originals(records, [*before, *original.records])
+    copies = [First(parent, record) for record in found]
+    if start is not None:
+        left = records[1 + len(copies) :]
+        copies += [First(parent, None) for _ in takewhile(_numbered_before(start), left)]
+    elif where is None:
+        why = f"which records are copies is not told without session {parent}"
+        damage.append(Damage(kind="missing_parent", source=_name(path, root), why=why))
+    return copies
+
+
 def _thread(
     state: State, session_id: str, agent: str | None = None, caller: str | None = None
 ) -> Thread:
@@ -103,8 +194,6 @@ def _thread(
         caller=caller,
         spawned=is_spawned(meta),
         provider=text(meta.get("model_provider")),
-        inherited_before=integer(meta.get("subagent_history_start_ordinal")),
-        inherited_from=parent_of(meta),
     )
 
 

@@ -19,14 +19,25 @@ Vocabulary = Literal["item", "echo", "completed"]
 _BY_PLACE = "line-"
 
 
-def id_by_place(line: int) -> str:
+def id_by_place(line: int, origin: Origin | None = None) -> str:
     """Return the id of an answer for which none is recorded: the line at which it begins."""
-    return f"{_BY_PLACE}{line}"
+    return f"{_BY_PLACE}{line}" if origin is None else f"{_BY_PLACE}{line}-of-{origin.session}"
 
 
 def is_recorded(response_id: str) -> bool:
     """Whether an answer's id is the provider's own."""
     return not response_id.startswith(_BY_PLACE)
+
+
+@dataclass(slots=True, frozen=True)
+class Origin:
+    """The session that something was said in first, and what its id is derived from there.
+
+    ``key`` is None where the record that was written first is not at hand.
+    """
+
+    session: str
+    key: tuple[str | int, ...] | None
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +67,7 @@ class Draft:
     response: Response | None = None
     told: set[Vocabulary] = field(default_factory=set)
     superseded_by: Draft | Superseded | None = None
+    origin: Origin | None = None
     id: str = ""
 
 

@@ -14,6 +14,7 @@ from transcripts.stores.codex.foreign import integer, items, mapping, moment, te
 from transcripts.stores.codex.reading import authors
 from transcripts.stores.codex.reading.bookkeeping import REVIEWS
 from transcripts.stores.codex.reading.drafts import Failed, Kept, Spoken, Thought, Vocabulary
+from transcripts.stores.codex.reading.inheriting import First
 from transcripts.stores.codex.reading.joining import Joining
 from transcripts.stores.codex.reading.pairing import Pairing
 from transcripts.stores.codex.reading.replacing import Replacing
@@ -32,9 +33,13 @@ class Gathering:
     def feed(self, records: Iterable[Record]) -> None:
         """Take in the records of a file, in its order."""
         for record in records:
-            self._take(record)
+            self._take(record, None)
 
-    def _take(self, record: Record) -> None:
+    def inherit(self, record: Record, first: First) -> None:
+        """Take in a record that another session wrote first."""
+        self._take(record, first)
+
+    def _take(self, record: Record, first: First | None) -> None:
         value = record.value
         lifted = flat.lift(value)
         if lifted is not None:
@@ -42,7 +47,7 @@ class Gathering:
         else:
             kind, payload = text(value.get("type")) or "", mapping(value.get("payload"))
         at = moment(value.get("timestamp")) if lifted is None else None
-        self.state.arrive(record, at, integer(value.get("ordinal")))
+        self.state.arrive(record, at, integer(value.get("ordinal")), first)
         form = text(payload.get("type")) or ""
         match kind:
             case "session_meta":
@@ -62,8 +67,10 @@ class Gathering:
 
     def _session_meta(self, payload: dict[str, Any]) -> None:
         self.state.count("session_meta")
-        if not self.state.meta:
+        if self.state.first is None and not self.state.meta:
             self.state.meta = payload
+            self.state.cwd = text(payload.get("cwd")) or self.state.cwd
+        elif self.state.cwd is None:
             self.state.cwd = text(payload.get("cwd"))
 
     def _turn_context(self, payload: dict[str, Any]) -> None:

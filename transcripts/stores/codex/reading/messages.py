@@ -57,16 +57,12 @@ class Thread:
         caller: str | None = None,
         spawned: bool = False,
         provider: str | None = None,
-        inherited_before: int | None = None,
-        inherited_from: str | None = None,
     ) -> None:
         self.scope = derive("CodexCli", session_id)
         self.agent = agent
         self.caller = caller
         self.spawned = spawned
         self.provider = provider
-        self.inherited_before = inherited_before
-        self.inherited_from = inherited_from
 
     def messages(self, drafts: Sequence[Draft]) -> list[AnyMessage]:
         """Return the drafts as messages, in their order."""
@@ -128,10 +124,6 @@ class Thread:
         superseded = draft.superseded_by
         if isinstance(superseded, Draft):
             superseded = Superseded(id=superseded.id, why="compaction")
-        inherited = None
-        if self._is_inherited(draft):
-            original = derive(derive("CodexCli", self.inherited_from), *draft.key)
-            inherited = Inherited(session=self.inherited_from, id=original)
         return {
             "id": draft.id,
             "at": draft.at,
@@ -145,14 +137,9 @@ class Thread:
             "caller_evidence": "native" if self.caller else "none",
             "usage": usage,
             "superseded_by": superseded,
-            "inherited_from": inherited,
+            "inherited_from": _inherited(draft),
             "sources": tuple(draft.sources),
         }
-
-    def _is_inherited(self, draft: Draft) -> bool:
-        """Whether the draft was copied from the session that spawned this one."""
-        before = self.inherited_before
-        return before is not None and draft.ordinal is not None and draft.ordinal < before
 
     # ------------------------------------------------------------------ words
 
@@ -195,7 +182,7 @@ class Thread:
             tagged = draft.authors[at] if at < len(draft.authors) else None
             kind = draft.kinds[at] if at < len(draft.kinds) else None
             author: Author = "harness" if draft.role == "developer" else tagged or whole
-            if author == "human" and self.spawned and not self._is_inherited(draft):
+            if author == "human" and self.spawned and draft.origin is None:
                 author = "agent"
             if runs and runs[-1][0] == author:
                 runs[-1][1].append(kind)
@@ -221,6 +208,16 @@ class Thread:
         if draft.sealed is not None:
             parts.append(Opaque(form="encrypted", data=draft.sealed, provider=self.provider))
         return Reasoning(**common, external_id=draft.own_id, author="model", content=tuple(parts))
+
+
+def _inherited(draft: Draft) -> Inherited | None:
+    origin = draft.origin
+    if origin is None:
+        return None
+    scope = derive("CodexCli", origin.session)
+    return Inherited(
+        session=origin.session, id=None if origin.key is None else derive(scope, *origin.key)
+    )
 
 
 def _delivery(draft: Spoken, author: Author, prompted: set[str]) -> Delivery | None:

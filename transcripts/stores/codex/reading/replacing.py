@@ -30,8 +30,9 @@ class Replacing:
             **self._state.draft_fields(),
             summary=(Text(text=words),) if words else _sealed(history),
         )
-        answered = self._state.last_of_response.get(
-            text(payload.get("compaction_response_id")) or ""
+        response_id = text(payload.get("compaction_response_id"))
+        answered = (
+            self._untold() if response_id is None else self._state.last_of_response.get(response_id)
         )
         if answered is not None and words.endswith(content_text(answered.content)):
             # The model's answer to the request to summarise was never said to anybody.
@@ -47,6 +48,16 @@ class Replacing:
         self._state.end_response()
         self._compactions.append(boundary)
         self._state.drafts.append(boundary)
+
+    def _untold(self) -> Spoken | None:
+        """Return the last message if it is an answer that no event has told anybody.
+
+        Releases before 0.160 name no response.
+        """
+        last = self._state.drafts[-1] if self._state.drafts else None
+        if isinstance(last, Spoken) and last.role == "assistant" and last.told == {"item"}:
+            return last
+        return None
 
     def sealed(self, payload: dict[str, Any]) -> None:
         """Take in a summary that only its provider can read."""

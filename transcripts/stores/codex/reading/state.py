@@ -10,7 +10,8 @@ from transcripts.model import Damage, Location, Usage
 from transcripts.records import Record
 from transcripts.stores.codex.foreign import integer, mapping, text
 from transcripts.stores.codex.reading.bookkeeping import BOOKKEEPING
-from transcripts.stores.codex.reading.drafts import Draft, Response, Spoken, id_by_place
+from transcripts.stores.codex.reading.drafts import Draft, Origin, Response, Spoken, id_by_place
+from transcripts.stores.codex.reading.inheriting import First, ordinal_of
 
 
 class State:
@@ -31,6 +32,7 @@ class State:
         self.model: str | None = None
         self.cwd: str | None = None
         self.last_of_response: dict[str, Spoken] = {}
+        self.first: First | None = None
         self._record: Record | None = None
         self._previous_at: datetime | None = None
         self._ordinal: int | None = None
@@ -40,9 +42,15 @@ class State:
         self._counts_by_record = False
         self._last_total: Any = None
 
-    def arrive(self, record: Record, at: datetime | None, ordinal: int | None) -> None:
-        """Go on to a record, noting what is odd about its place."""
+    def arrive(
+        self, record: Record, at: datetime | None, ordinal: int | None, first: First | None
+    ) -> None:
+        """Go on to a record, noting what is odd about its place.
+
+        ``first`` is where it was written first, None for one that is this session's own.
+        """
         self._record = record
+        self.first = first
         self._note_time(at)
         self._note_ordinal(ordinal)
 
@@ -58,15 +66,9 @@ class State:
     def draft_fields(self, own_id: str | None = None) -> dict[str, Any]:
         """Return what every draft made of the record has."""
         assert self._record is not None
-        key: tuple[str | int, ...]
-        if own_id:
-            key = (own_id,)
-        elif self._ordinal is not None:
-            key = ("ordinal", self._ordinal)
-        else:
-            key = ("line", self._record.line)
         return {
-            "key": key,
+            "key": _key(self._record, own_id),
+            "origin": self._origin(own_id),
             "sources": [self.here()],
             "at": self.at,
             "ordinal": self._ordinal,
@@ -75,9 +77,17 @@ class State:
             "cwd": self.cwd,
         }
 
+    def _origin(self, own_id: str | None = None) -> Origin | None:
+        if self.first is None:
+            return None
+        record = self.first.record
+        if record is None:
+            return Origin(self.first.session, (own_id,) if own_id else None)
+        return Origin(self.first.session, _key(record, own_id))
+
     def _note_time(self, at: datetime | None) -> None:
         self.at = at
-        if at is None:
+        if at is None or self.first is not None:
             return
         self.first_at = at if self.first_at is None else min(self.first_at, at)
         previous, self._previous_at = self._previous_at, at
@@ -100,7 +110,7 @@ class State:
         self.damage.append(
             Damage(
                 kind=kind,
-                source=self.source,
+                source=self._record.path,
                 line=self._record.line,
                 offset=self._record.offset,
                 why=why,
@@ -111,7 +121,7 @@ class State:
         """Count a draft to the answer that the model is giving."""
         if self._response is None:
             line = self._record.line if self._record else 0
-            self._response = Response(id=id_by_place(line))
+            self._response = Response(id=id_by_place(line, self._origin()))
         draft.response = self._response
         self._response.drafts.append(draft)
 
@@ -158,6 +168,14 @@ class State:
         self.drafts.remove(draft)
         if draft.response is not None:
             draft.response.drafts.remove(draft)
+
+
+def _key(record: Record, own_id: str | None) -> tuple[str | int, ...]:
+    """Return what the id of a message is derived from that a record begins."""
+    if own_id:
+        return (own_id,)
+    ordinal = ordinal_of(record)
+    return ("line", record.line) if ordinal is None else ("ordinal", ordinal)
 
 
 def _usage(value: Any) -> Usage | None:
