@@ -277,6 +277,15 @@ def test_a_command_that_ended_its_shell_once_lost_its_output_and_its_code() -> N
     assert (dict(kept.unrecorded), kept.fields["status"]) == ({}, "failed")
 
 
+def test_the_oldest_release_keeps_one_name_for_a_server_and_its_tool() -> None:
+    call = Mcp(id="m", tool="ring", arguments={}, error="bell is gone")
+    (old,) = find_driver("copilot", "0.0.384").translate(call, WORKSPACE).expects
+    (new,) = find_driver("copilot", "0.0.406").translate(call, WORKSPACE).expects
+    assert (old.fields["name"], set(old.unrecorded)) == ("scenario-ring", {"server"})
+    assert (new.fields["name"], dict(new.unrecorded)) == ("ring", {})
+    assert old.fields["error"] == new.fields["error"] == "bell is gone"
+
+
 def test_a_shell_is_kept_under_the_release_s_own_word() -> None:
     call = Command(id="count", run="ls")
     words = {version: said(version, call)[1] for version in ("0.0.384", "0.0.406")}

@@ -199,6 +199,59 @@ def test_a_thought_of_an_older_release_is_read_from_its_fields(tmp_path: Path) -
     )
 
 
+def test_a_thought_that_is_an_event_of_its_own_stands_before_its_answer(tmp_path: Path) -> None:
+    events = Events()
+    events.user("Oats or rye?")
+    events.answer("Oats.", bash("call_1", "weigh oats"), model=None)
+    events.add("assistant.reasoning", reasoningId="r1", content="Rye is damp.")
+    events.done("call_1", "9")
+    events.answer("Nine sacks.")
+    events.add("assistant.reasoning", reasoningId="r2", content="Nine it is.")
+    transcript = read(events, tmp_path)
+    assert [
+        (message.kind, texts(getattr(message, "content", ()))) for message in transcript.messages
+    ] == [
+        ("UserMessage", "Oats or rye?"),
+        ("Reasoning", "Rye is damp."),
+        ("AgentMessage", "Oats."),
+        ("CommandExecution", ""),
+        ("Reasoning", "Nine it is."),
+        ("AgentMessage", "Nine sacks."),
+    ]
+    _, thought, words, *_ = transcript.messages
+    assert (thought.response, thought.external_id) == (words.response, words.external_id)
+    assert [source.line for source in thought.sources] == [4]
+    assert words.follows == thought.id
+    assert [one.record for one in transcript.unread] == ["session.start"]
+
+
+def test_a_thought_that_its_answer_holds_too_is_told_once(tmp_path: Path) -> None:
+    events = Events()
+    events.user("Oats or rye?")
+    events.answer("Oats.", reasoningText="Rye is damp.")
+    events.add("assistant.reasoning", reasoningId="r1", content="Rye is damp.")
+    transcript = read(events, tmp_path)
+    assert [one.kind for one in transcript.messages] == ["UserMessage", "Reasoning", "AgentMessage"]
+
+
+def test_a_thought_of_a_subagent_s_is_on_its_thread_and_one_of_nobody_s_stands_alone(
+    tmp_path: Path,
+) -> None:
+    events = Events()
+    events.user("Have it looked at.")
+    events.answer("", request("call_t", "task", {"prompt": "Look."}))
+    events.add("subagent.started", toolCallId="call_t")
+    events.answer("A crack.", parentToolCallId="call_t")
+    events.add("assistant.reasoning", reasoningId="r1", content="Along the grain.")
+    events.add("abort")
+    events.add("assistant.reasoning", reasoningId="r2", content="Adrift.")
+    found = [m for m in read(events, tmp_path).messages if isinstance(m, Reasoning)]
+    assert [(texts(one.content), one.agent) for one in found] == [
+        ("Along the grain.", "call_t"),
+        ("Adrift.", None),
+    ]
+
+
 def test_usage_is_counted_once_for_a_response(tmp_path: Path) -> None:
     events = Events()
     usage = {"apiCallId": "api-7", "inputTokens": 90, "outputTokens": 4, "cacheReadTokens": 0}

@@ -43,6 +43,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """Commands run on a terminal, not on pipes."""
     loses_ended_shells: bool
     """A command that ends its shell has an empty result: its output and its code are lost."""
+    keeps_servers: bool
+    """A call of an MCP server's tool is written with the server's name apart."""
     frames_mcp_errors: bool
     """The failure of an MCP server's tool is told with the server's name before it."""
     numbers_lines: bool
@@ -63,12 +65,16 @@ _OLDEST = Traits(
     names_agents=False,
     terminal=True,
     loses_ended_shells=True,
+    keeps_servers=False,
     frames_mcp_errors=False,
     numbers_lines=True,
 )
 
 _CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
-    ("0.0.406", {"keeps_shells_as": "shellId", "keeps_failure_status": True}),
+    (
+        "0.0.406",
+        {"keeps_shells_as": "shellId", "keeps_failure_status": True, "keeps_servers": True},
+    ),
     ("0.0.423", {"streams_events": True, "keeps_todos_in_table": True, "frames_mcp_errors": True}),
     ("1.0.10", {"account": False, "unpacks_at_home": False, "loses_ended_shells": False}),
     ("1.0.20", {"names_agents": True}),

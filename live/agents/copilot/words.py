@@ -155,6 +155,10 @@ class Words:
             "server": SERVER,
             "arguments": call.arguments,
         }
+        lost: dict[str, str] = {}
+        if not self._traits.keeps_servers:
+            fields["name"] = f"{SERVER}-{call.tool}"
+            lost = {"server": "this release keeps one name for both server and tool"}
         if call.error is not None:
             frame = f"MCP server '{SERVER}': " if self._traits.frames_mcp_errors else ""
             fields |= {"status": "failed", "error": frame + call.error}
@@ -162,7 +166,7 @@ class Words:
             fields["output"] = call.result
         return Translation(
             call=self._call(call.id, f"{SERVER}-{call.tool}", call.arguments),
-            expects=(Expected(kind="ToolCall", fields=fields),),
+            expects=(Expected(kind="ToolCall", fields=fields, unrecorded=lost),),
         )
 
     @say.register

@@ -24,7 +24,7 @@ from transcripts.records import jsonlines
 from transcripts.stores.copilot.assets import Assets
 from transcripts.stores.copilot.layout import Place, place, side_stores, workspace
 from transcripts.stores.copilot.reading import harness
-from transcripts.stores.copilot.reading.answers import answer, prompt
+from transcripts.stores.copilot.reading.answers import answer, prompt, thought_apart
 from transcripts.stores.copilot.reading.calls import OpenCall, requested
 from transcripts.stores.copilot.reading.context import Placing
 from transcripts.stores.copilot.reading.events import (
@@ -36,7 +36,7 @@ from transcripts.stores.copilot.reading.events import (
     string,
 )
 from transcripts.stores.copilot.reading.frame import Frame
-from transcripts.stores.copilot.reading.index import Index
+from transcripts.stores.copilot.reading.index import Index, thoughts_first
 from transcripts.stores.copilot.reading.replays import without_replays
 
 
@@ -112,7 +112,7 @@ class _Reading:
         return self._preserving(self._joined(events))
 
     def _joined(self, events: Iterable[Event]) -> Iterator[AnyMessage]:
-        for event in events:
+        for event in thoughts_first(events, self._index):
             self.frame.learn(event, self._placing)
             if not self._take(event):
                 self.unread[event.type] += 1
@@ -139,6 +139,9 @@ class _Reading:
                 return self._add(prompt(event, self._placing, self._assets))
             case "assistant.message":
                 return self._answer(event)
+            case "assistant.reasoning":
+                made = thought_apart(event, self._placing, self._index)
+                return self._add(made) or event.own_id in self._index.repeated
             case "tool.execution_start":
                 return self._start(event)
             case "tool.execution_complete":

@@ -105,6 +105,24 @@ def answer(
         yield OpenCall(found, cwd, waits=call is not None and index.completions[call] > 0)
 
 
+def thought_apart(event: Event, placing: Placing, index: Index) -> Reasoning | None:
+    """Return a thought that is an event of its own, None if its answer holds it too."""
+    text = string(event.data, "content")
+    if text is None or event.own_id in index.repeated:
+        return None
+    answer = index.thoughts.get(event.parent or "")
+    if answer is None:
+        fields = placing.fields(event, event.own_id, external=event.id, author="model")
+        return Reasoning(**fields, content=(Text(text=text),))
+    if answer.call is not None:
+        event = event._replace(data={**event.data, "parentToolCallId": answer.call})
+    parts = (event.own_id,) if answer.message is None else (answer.message, "reasoning")
+    fields = placing.fields(
+        event, *parts, external=answer.message, author="model", response=answer.response
+    )
+    return Reasoning(**fields, content=(Text(text=text),))
+
+
 def _usage(data: Mapping[str, Any], index: Index) -> Usage | None:
     recorded = index.usages.get(string(data, "apiCallId") or "")
     if recorded is not None:

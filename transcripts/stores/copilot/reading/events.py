@@ -12,11 +12,11 @@ from transcripts.stores.copilot.layout import moment
 BOOKKEEPING = frozenset(
     """
     assistant.fusion_phase_completed assistant.fusion_phase_failed assistant.intent
-    assistant.reasoning assistant.turn_end assistant.turn_start external_tool.requested hook.end
-    hook.start human_response.recorded mcp.oauth_recovery_completed model.message
-    model.messages_snapshot model.model_call_started model.model_call_success model.response
-    model.turn_ended model.turn_started permission.assentDetected permission.carriedForward
-    permission.completed permission.contextualAuthorization permission.messageAuthorization
+    assistant.turn_end assistant.turn_start external_tool.requested hook.end hook.start
+    human_response.recorded mcp.oauth_recovery_completed model.message model.messages_snapshot
+    model.model_call_started model.model_call_success model.response model.turn_ended
+    model.turn_started permission.assentDetected permission.carriedForward permission.completed
+    permission.contextualAuthorization permission.messageAuthorization
     permission.messageAuthorizationDegraded permission.messageAuthorizationRead
     session.auto_mode_resolved session.autopilot_objective_changed session.binary_asset
     session.canvas.recorded session.canvas.removed session.compaction_start
@@ -54,6 +54,7 @@ KNOWN = (
     | OTHERS
     | {
         "assistant.message",
+        "assistant.reasoning",
         "permission.requested",
         "session.compaction_complete",
         "session.context_cleared",

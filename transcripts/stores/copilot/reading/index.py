@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from transcripts.stores.copilot.reading.events import Event, mapping, mappings, string
+from transcripts.stores.copilot.thoughts import thoughts
 
 _FORKED_FROM = re.compile(r"\AForked from .*\(([0-9A-Fa-f-]{36})\) as ", re.DOTALL)
 
@@ -22,6 +23,14 @@ class Compaction(NamedTuple):
     own_id: str | int
     line: int
     replaced: int
+
+
+class Answer(NamedTuple):
+    """What links a thought to the answer that it led to; ``call`` is the subagent's, if any."""
+
+    message: str | None
+    response: str | None
+    call: str | None
 
 
 class Index:
@@ -39,10 +48,13 @@ class Index:
         self.decisions: dict[str, Mapping[str, Any]] = {}
         self.responses: dict[str, Mapping[str, Any]] = {}
         self.usages: dict[str, Mapping[str, Any]] = {}
+        self.thoughts: dict[str, Answer] = {}
+        self.repeated: set[str | int] = set()
         self.compactions: list[Compaction] = []
         self.forked_from: str | None = None
         self.fork_line = 0
         self.fork_cut: str | None = None
+        self._answer: Event | None = None
         self._start_events: dict[str, str] = {}
         self._pending: dict[str, str | None] = {}
         self._compacting: dict[str, int] = {}
@@ -50,6 +62,7 @@ class Index:
         for event in events:
             self._learn_calls(event)
             self._learn_threads(event)
+            self._learn_thoughts(event)
             self._learn_session(event, last_id)
             last_id = event.id or last_id
 
@@ -110,6 +123,23 @@ class Index:
             if request is not None:
                 self.decisions[request] = data
 
+    def _learn_thoughts(self, event: Event) -> None:
+        """0.0.384 writes a thought behind its answer, as an event of its own that names it."""
+        if event.type == "assistant.message":
+            self._answer = event
+        elif event.type == "assistant.reasoning" and (answer := self._answer) is not None:
+            if event.parent is None or event.parent != answer.id:
+                return
+            if thoughts(answer.data):
+                self.repeated.add(event.own_id)
+                return
+            message = string(answer.data, "messageId")
+            self.thoughts[event.parent] = Answer(
+                message=message,
+                response=string(answer.data, "apiCallId") or message,
+                call=string(answer.data, "parentToolCallId"),
+            )
+
     def _learn_session(self, event: Event, last_id: str | None) -> None:
         data = event.data
         line = event.record.line
@@ -136,6 +166,24 @@ class Index:
                     self.forked_from, self.fork_line, self.fork_cut = found[1], line, last_id
             case _:
                 pass
+
+
+def thoughts_first(events: Iterable[Event], index: Index) -> Iterator[Event]:
+    """Yield events as they happened: a thought before the answer that it is recorded behind."""
+    awaited: str | None = None
+    held: list[Event] = []
+    for event in events:
+        if awaited is None and event.type == "assistant.message" and event.id in index.thoughts:
+            awaited, held = event.id, [event]
+        elif awaited is None:
+            yield event
+        elif event.type == "assistant.reasoning" and event.parent == awaited:
+            yield event
+            yield from held
+            awaited, held = None, []
+        else:
+            held.append(event)
+    yield from held
 
 
 def summarised(event: Event) -> bool:
