@@ -17,6 +17,8 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from conformance.bench.results import Peer
 from conformance.corpus import cache_directory
 
@@ -94,12 +96,8 @@ _OURS = (
 )
 
 _NOT_HERE = (
-    ("ccusage", "18.0.11", "sums tokens only and reads a whole home: not the same work"),
-    (
-        "casr, txcript, continues, traces",
-        "",
-        "in no registry that was asked, or another language's",
-    ),
+    ("ccusage", "18.0.11", "sums tokens only, over a whole home: not the same work"),
+    ("casr, txcript, continues, traces", "", "not to be had from PyPI or npm"),
 )
 
 
@@ -109,7 +107,7 @@ def _home(tool: _Tool) -> Path:
 
 def install_all(say: Callable[[str], None]) -> None:
     """Install every tool that is not there yet; one that cannot be is left out."""
-    python = next((found for name in _PYTHONS if (found := shutil.which(name))), sys.executable)
+    python = next(filter(_runs, _PYTHONS), sys.executable)
     for tool in _TOOLS:
         home = _home(tool)
         if (home / "installed").exists():
@@ -121,6 +119,12 @@ def install_all(say: Callable[[str], None]) -> None:
         done = subprocess.run([*pip, f"{tool.package}=={tool.version}"], check=False)
         if done.returncode == 0:
             (home / "installed").touch()
+
+
+def _runs(python: str) -> bool:
+    if shutil.which(python) is None:
+        return False
+    return subprocess.run([python, "--version"], check=False, capture_output=True).returncode == 0
 
 
 def measure_peers(path: Path, tiny: Path, runs: int) -> Iterator[Peer]:
@@ -137,17 +141,13 @@ def measure_peers(path: Path, tiny: Path, runs: int) -> Iterator[Peer]:
     for tool in _TOOLS:
         peer = Peer(name=tool.package, version=tool.version, does=tool.does)
         if not (_home(tool) / "installed").exists():
-            yield Peer(**_fields(peer), why="not installed (--install-peers)")
+            yield replace(peer, why="not installed (--install-peers)")
             continue
         binaries = str(_home(tool) / "bin")
         command = [word.replace("{bin}", binaries) for word in tool.command]
         yield _measured(peer, command, path, tiny, runs, base)
     for name, version, why in _NOT_HERE:
         yield Peer(name=name, version=version, does="", why=why)
-
-
-def _fields(peer: Peer) -> dict[str, str]:
-    return {"name": peer.name, "version": peer.version, "does": peer.does}
 
 
 def _measured(
@@ -160,12 +160,12 @@ def _measured(
             start_up, _ = _run(command, tiny)
             whole, peak = _run(command, path)
         except (OSError, subprocess.SubprocessError) as error:
-            return Peer(**_fields(peer), why=f"failed: {type(error).__name__}")
+            return replace(peer, why=f"failed: {type(error).__name__}")
         taken.append(whole - start_up)
         peaks.append(peak)
     cpu = median(taken)
-    return Peer(
-        **_fields(peer),
+    return replace(
+        peer,
         cpu_s=round(cpu, 4),
         ratio=round(cpu / (base or cpu), 2),
         peak_bytes=int(median(peaks)),

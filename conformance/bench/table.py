@@ -44,8 +44,8 @@ def _parts(results: Results) -> Iterator[str]:
     )
     if any(reading.stream_at_scale_bytes for reading in results.readings):
         yield "\n## Memory of a streamed reading\n"
-        yield "The whole process, the interpreter and its libraries with it (target: under 100 MB at"
-        yield "200 MB, and no more beyond).\n"
+        yield "The whole process, the interpreter and its libraries with it. The target is under"
+        yield "100 MB for a session of 200 MB, and no more beyond.\n"
         yield "| store | session | peak | reached |"
         yield "|---|---|---|---|"
         for reading in results.readings:
@@ -54,17 +54,17 @@ def _parts(results: Results) -> Iterator[str]:
                 yield f"| {reading.agent} | {_mb(int(size))} | {_mb(peak)} | {reached} |"
     if results.listings:
         yield "\n## Listing\n"
-        yield "| store | sessions | median | largest | read of each | target | processor time each |"
+        yield "| store | sessions | median | largest | read of each | target | time each |"
         yield "|---|---|---|---|---|---|---|"
         for listed in results.listings:
             yield _listed(listed)
     if results.peers:
         yield "\n## Beside other tools\n"
         yield (
-            f"The same Claude Code session of {_mb(results.peer_file_bytes or 0)} (small records), "
-            "as whole processes: processor time less that of the same command over a session of a "
-            "few records, against bare `orjson.loads` measured the same way. What each does differs "
-            "and is said; a tool that writes or indexes does more than read."
+            f"The same Claude Code session of {_mb(results.peer_file_bytes or 0)} (small records),"
+            " as whole processes: processor time less that of the same command over a session of a"
+            " few records, against bare `orjson.loads` measured the same way. What each does"
+            " differs and is said; a tool that writes or indexes does more than read."
         )
         yield "\n| tool | what it does | ratio | peak |"
         yield "|---|---|---|---|"
@@ -76,9 +76,10 @@ def _reading(reading: Reading) -> str:
     whole, limit = reading.whole_ratio, _WHOLE[reading.sizes]
     above = reading.stream_ratio - whole
     peak = reading.whole_peak_of_file
+    middle, mean = reading.median_record_bytes / 1000, reading.mean_record_bytes / 1000
     records = (
-        f"{reading.sizes}: {reading.records:,} in {_mb(reading.file_bytes)}, median "
-        f"{reading.median_record_bytes / 1000:.1f} KB, mean {reading.mean_record_bytes / 1000:.1f} KB"
+        f"{reading.sizes}: {reading.records:,} in {_mb(reading.file_bytes)}, "
+        f"median {middle:.1f} KB, mean {mean:.1f} KB"
     )
     return (
         f"| {reading.agent} | {records} | {whole:.1f}× | {limit:.1f}×: {_said(whole <= limit)} "

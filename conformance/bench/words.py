@@ -17,21 +17,25 @@ class Words:
 
     def __init__(self, chance: random.Random) -> None:
         words = ["".join(chance.choices(_LETTERS, k=chance.randint(2, 11))) for _ in range(900)]
-        words += _AWKWARD
-        sample: list[str] = []
+        self._plain = self._sample(words, chance)
+        self._awkward = self._sample(words + _AWKWARD, chance)
+
+    def _sample(self, words: list[str], chance: random.Random) -> list[bytes]:
+        sample: list[bytes] = []
         length = 0
         while length < self._LENGTH:
             line = " ".join(chance.choices(words, k=chance.randint(3, 14))) + "\\n"
-            sample.append(line)
-            length += len(line.encode())
-        self._lines = [line.encode() for line in sample]
+            sample.append(line.encode())
+            length += len(sample[-1])
+        return sample
 
     def of_length(self, length: int, chance: random.Random) -> bytes:
-        """Return about so many bytes of whole lines."""
+        """Return about so many bytes of whole lines; one text in six is not plain ASCII."""
         taken: list[bytes] = []
-        at = chance.randrange(len(self._lines))
+        lines = self._awkward if chance.random() < 1 / 6 else self._plain
+        at = chance.randrange(len(lines))
         while length > 0:
-            line = self._lines[at % len(self._lines)]
+            line = lines[at % len(lines)]
             taken.append(line)
             length -= len(line)
             at += 1
