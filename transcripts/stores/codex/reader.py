@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import takewhile
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import Any
 
 from transcripts.errors import DamagedRecord, NoMessages, NotATranscript, SessionNotFound
 from transcripts.model import AnyMessage, Damage, Lineage, SubAgent, Transcript, Unread
-from transcripts.records import Record, RecordFile, jsonlines
+from transcripts.records import Record, jsonlines
 from transcripts.stores.codex import layout
 from transcripts.stores.codex.foreign import integer, mapping, moment, text
 from transcripts.stores.codex.reading import inheriting
+from transcripts.stores.codex.reading.attic import Attic
 from transcripts.stores.codex.reading.gathering import Gathering
 from transcripts.stores.codex.reading.inheriting import Base, First
 from transcripts.stores.codex.reading.messages import Thread
@@ -25,15 +26,10 @@ def read(path: Path, *, recover: bool = False) -> Transcript:
     """Read a session: its rollout, and those of the agents that it spawned beside it."""
     root = layout.root_of(path)
     state, session_id = _gather(path, root, recover=recover)
-    messages = _thread(state, session_id).messages(state.drafts)
-    if not messages:
-        raise NoMessages(
-            "no message of a conversation in this file",
-            path=path,
-            next_step="if Codex shows one, its format is new here: report the release",
-        )
     damage = list(state.damage)
-    with_agents = _with_agents(messages, (session_id,), root, damage, recover=recover)
+    messages = tuple(_messages(state, session_id, root, damage, recover=recover))
+    if not messages:
+        raise _nothing(path)
     meta = state.meta
     return Transcript(
         agent=AGENT,
@@ -47,12 +43,33 @@ def read(path: Path, *, recover: bool = False) -> Transcript:
         updated_at=state.last_at,
         source_path=state.source,
         lineage=lineage_of(meta),
-        messages=tuple(with_agents),
+        messages=messages,
         damage=tuple(damage),
         unread=tuple(
             Unread(record=record, count=count, known=known)
             for (record, known), count in sorted(state.unread.items())
         ),
+    )
+
+
+def iterate(path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
+    """Yield the messages of a session in little memory: what is not due yet lies on the disk."""
+    root = layout.root_of(path)
+    found = False
+    with Attic() as attic:
+        state, session_id = _gather(path, root, recover=recover, attic=attic)
+        for message in _messages(state, session_id, root, [], recover=recover, attic=attic):
+            found = True
+            yield message
+    if not found:
+        raise _nothing(path)
+
+
+def _nothing(path: Path) -> NoMessages:
+    return NoMessages(
+        "no message of a conversation in this file",
+        path=path,
+        next_step="if Codex shows one, its format is new here: report the release",
     )
 
 
@@ -78,24 +95,22 @@ def is_spawned(meta: dict[str, Any]) -> bool:
     return "subagent" in mapping(meta.get("source")) or meta.get("thread_source") == "subagent"
 
 
-def _gather(path: Path, root: Path, *, recover: bool) -> tuple[State, str]:
+def _gather(
+    path: Path, root: Path, *, recover: bool, attic: Attic | None = None
+) -> tuple[State, str]:
     """Read a file and what its session took over from others."""
-    file: RecordFile = jsonlines.read(path, root, recover=recover)
-    if not file.records:
+    damage: list[Damage] = []
+    records = jsonlines.iterate(path, root, damage, recover=recover)
+    head = list(islice(records, _HEAD))
+    if not head:
         raise NotATranscript("the file holds no record", path=path)
-    gathered = Gathering(file.path)
+    gathered = Gathering(_name(path, root), attic)
     state = gathered.state
-    state.damage += file.damage
-    meta = inheriting.meta_of(file.records)
-    base = inheriting.base_of(meta)
-    if base is not None:
-        for record in _history(base, path, root, state.damage, {path}, recover=recover):
-            gathered.inherit(record, First(base.session, record))
-    copies = _copies(file.records, meta, path, root, state.damage, recover=recover)
-    gathered.feed(file.records[:1])
-    for record, first in zip(file.records[1:], copies, strict=False):
-        gathered.inherit(record, first)
-    gathered.feed(file.records[1 + len(copies) :])
+    if _stands_alone(head):
+        gathered.feed(chain(head, records))
+        state.damage[:0] = damage
+    else:
+        _inherit(gathered, [*head, *records], damage, path, root, recover=recover)
     session_id = text(state.meta.get("id"))
     if session_id is None and recover:
         session_id = layout.id_in_name(path)
@@ -106,6 +121,41 @@ def _gather(path: Path, root: Path, *, recover: bool) -> tuple[State, str]:
             next_step="read with --recover to take the id from the file's name",
         )
     return state, session_id
+
+
+_HEAD = 3
+
+
+def _stands_alone(head: list[Record]) -> bool:
+    """Whether a session took over nothing, told by its first records: then it can be streamed."""
+    if head[0].value.get("type") != "session_meta":
+        return False
+    meta = inheriting.meta_of(head)
+    return inheriting.base_of(meta) is None and not _may_hold_copies(head, meta)
+
+
+def _inherit(
+    gathered: Gathering,
+    records: list[Record],
+    found: list[Damage],
+    path: Path,
+    root: Path,
+    *,
+    recover: bool,
+) -> None:
+    """Take in a session together with what it took over from others."""
+    damage = gathered.state.damage
+    damage += found
+    meta = inheriting.meta_of(records)
+    base = inheriting.base_of(meta)
+    if base is not None:
+        for record in _history(base, path, root, damage, {path}, recover=recover):
+            gathered.inherit(record, First(base.session, record))
+    copies = _copies(records, meta, path, root, damage, recover=recover)
+    gathered.feed(records[:1])
+    for record, first in zip(records[1:], copies, strict=False):
+        gathered.inherit(record, first)
+    gathered.feed(records[1 + len(copies) :])
 
 
 def _history(
@@ -151,6 +201,18 @@ def _name(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix()
 
 
+def _copied_from(meta: dict[str, Any]) -> str | None:
+    return text(meta.get("forked_from_id")) or parent_of(meta)
+
+
+def _may_hold_copies(records: list[Record], meta: dict[str, Any]) -> bool:
+    """Whether a session may begin with records of another one; its first three records tell."""
+    if _copied_from(meta) is None:
+        return False
+    start = integer(meta.get("subagent_history_start_ordinal"))
+    return start is not None or inheriting.is_copied(records)
+
+
 def _copies(
     records: list[Record],
     meta: dict[str, Any],
@@ -161,9 +223,9 @@ def _copies(
     recover: bool,
 ) -> list[First]:
     """Return where each of the copies behind a session's first record was written first."""
-    parent = text(meta.get("forked_from_id")) or parent_of(meta)
+    parent = _copied_from(meta)
     start = integer(meta.get("subagent_history_start_ordinal"))
-    if parent is None or (start is None and not inheriting.is_copied(records)):
+    if parent is None or not _may_hold_copies(records, meta):
         return []
     where = inheriting.find(parent, path, root)
     found: list[Record] = []
@@ -201,33 +263,47 @@ def _cwd_of(state: State) -> str | None:
     return next((draft.cwd for draft in state.drafts if draft.cwd), None)
 
 
+def _messages(
+    state: State,
+    session_id: str,
+    root: Path,
+    damage: list[Damage],
+    *,
+    recover: bool,
+    attic: Attic | None = None,
+) -> Iterator[AnyMessage]:
+    """Yield the messages of a session and of the agents that it spawned."""
+    messages = _thread(state, session_id).messages(state.drafts)
+    return _with_agents(messages, (session_id,), root, damage, recover=recover, attic=attic)
+
+
 def _with_agents(
-    messages: list[AnyMessage],
+    messages: Iterable[AnyMessage],
     lineage: tuple[str, ...],
     root: Path,
     damage: list[Damage],
     *,
     recover: bool,
-) -> list[AnyMessage]:
+    attic: Attic | None,
+) -> Iterator[AnyMessage]:
     """Put the messages of each spawned agent, which has a rollout of its own, after its call.
 
     ``lineage`` is the session and those that spawned it, from the first on: two files that
     each call the other its parent would otherwise be read without an end.
     """
-    found: list[AnyMessage] = []
     for message in messages:
-        found.append(message)
+        yield message
         if not isinstance(message, SubAgent) or message.agent_id in (None, *lineage):
             continue
         path = layout.find(root, message.agent_id)
         if path is None:
             continue
-        state, agent_id = _gather(path, root, recover=recover)
+        state, agent_id = _gather(path, root, recover=recover, attic=attic)
         if parent_of(state.meta) != lineage[-1] or agent_id in lineage:
             continue
         damage += state.damage
         thread = _thread(state, agent_id, agent=agent_id, caller=message.id)
         # What it copied from the session that spawned it is in that session already.
-        own = [one for one in thread.messages(state.drafts) if one.inherited_from is None]
-        found += _with_agents(own, (*lineage, agent_id), root, damage, recover=recover)
-    return found
+        own = (one for one in thread.messages(state.drafts) if one.inherited_from is None)
+        lines = (*lineage, agent_id)
+        yield from _with_agents(own, lines, root, damage, recover=recover, attic=attic)

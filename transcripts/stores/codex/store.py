@@ -62,7 +62,7 @@ class CodexStore(Store):
     def iter_path(cls, path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
         """Yield the messages of a rollout, in order."""
         with typed_errors(path):
-            yield from reader.read(path, recover=recover).messages
+            yield from reader.iterate(path, recover=recover)
 
     @classmethod
     def read_path(cls, path: Path, *, recover: bool = False) -> Transcript:

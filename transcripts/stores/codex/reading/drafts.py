@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from transcripts.model import Author, Content, Location, Status, Superseded, Usage
+from transcripts.stores.codex.reading.attic import Attic, Stored
 
 Vocabulary = Literal["item", "echo", "completed"]
 """How something was told: as a response item, in an event's echo, as a completed item."""
@@ -69,6 +70,41 @@ class Draft:
     superseded_by: Draft | Superseded | None = None
     origin: Origin | None = None
     id: str = ""
+    stored: Stored | None = None
+
+    weighs: ClassVar[tuple[str, ...]] = ()
+    """The fields that take memory: what the draft holds, not what links it to others."""
+
+    def put_away(self, attic: Attic) -> None:
+        """Put away what weighs; it comes back when it is asked for."""
+        names = (*self.weighs, "sources", "told")
+        self.stored = attic.put({name: getattr(self, name) for name in names})
+        self.leave()
+
+    def leave(self) -> None:
+        """Let go of what is put away; what was changed since then is lost, so this is the last."""
+        if self.stored is not None:
+            for name in (*self.weighs, "sources", "told"):
+                if _is_set(self, name):
+                    delattr(self, name)
+
+    def __getattr__(self, name: str) -> Any:
+        """Bring back what was put away: only a field that is not set comes here."""
+        stored = self.stored if name != "stored" else None
+        if stored is None:
+            raise AttributeError(name)
+        for own, value in stored.values.items():
+            if not _is_set(self, own):
+                setattr(self, own, value)
+        return object.__getattribute__(self, name)
+
+
+def _is_set(draft: Draft, name: str) -> bool:
+    try:
+        object.__getattribute__(draft, name)
+    except AttributeError:
+        return False
+    return True
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -78,6 +114,8 @@ class Spoken(Draft):
     ``parts`` pairs each part with the author that the record names for it and the kind it
     gives it; ``typed`` says that an event repeats it as a person's input.
     """
+
+    weighs: ClassVar[tuple[str, ...]] = ("content",)
 
     role: Literal["user", "assistant", "developer"]
     own_id: str | None = None
@@ -95,6 +133,8 @@ class Thought(Draft):
 
     Echoes tell one part each: ``echoed`` are the parts that they have told.
     """
+
+    weighs: ClassVar[tuple[str, ...]] = ("texts", "echoed", "sealed")
 
     own_id: str | None = None
     texts: list[str] = field(default_factory=list)
@@ -132,6 +172,8 @@ class Evidence:
 class Called(Draft):
     """A call, its result and what the events say of it."""
 
+    weighs: ClassVar[tuple[str, ...]] = ("arguments", "output", "evidence")
+
     call_id: str | None
     has_call: bool = False
     name: str = ""
@@ -152,6 +194,8 @@ class Called(Draft):
 class Searched(Draft):
     """A web search, which has no result of its own in the record."""
 
+    weighs: ClassVar[tuple[str, ...]] = ("action",)
+
     own_id: str | None = None
     action: dict[str, Any] = field(default_factory=dict)
     query: str | None = None
@@ -161,6 +205,8 @@ class Searched(Draft):
 @dataclass(slots=True, eq=False, kw_only=True)
 class Compacted(Draft):
     """The history before this was replaced."""
+
+    weighs: ClassVar[tuple[str, ...]] = ("summary",)
 
     own_id: str | None = None
     summary: Content | None = None
@@ -178,6 +224,8 @@ class Failed(Draft):
 @dataclass(slots=True, eq=False, kw_only=True)
 class Kept(Draft):
     """A record of the conversation that has no kind of its own."""
+
+    weighs: ClassVar[tuple[str, ...]] = ("value",)
 
     own_id: str | None = None
     record: str

@@ -12,6 +12,7 @@ from transcripts.stores.codex.dialects.events import evidence_of
 from transcripts.stores.codex.dialects.responses import content_of, spoken_text
 from transcripts.stores.codex.foreign import integer, items, mapping, moment, text
 from transcripts.stores.codex.reading import authors
+from transcripts.stores.codex.reading.attic import Attic
 from transcripts.stores.codex.reading.bookkeeping import REVIEWS
 from transcripts.stores.codex.reading.drafts import Failed, Kept, Spoken, Thought, Vocabulary
 from transcripts.stores.codex.reading.inheriting import First
@@ -24,8 +25,8 @@ from transcripts.stores.codex.reading.state import State
 class Gathering:
     """The reading of one rollout, record by record, into ``state``."""
 
-    def __init__(self, source: str) -> None:
-        self.state = State(source)
+    def __init__(self, source: str, attic: Attic | None = None) -> None:
+        self.state = State(source, attic)
         self._pairing = Pairing(self.state)
         self._calls = Joining(self.state)
         self._replacing = Replacing(self.state, self._pairing)
@@ -34,10 +35,12 @@ class Gathering:
         """Take in the records of a file, in its order."""
         for record in records:
             self._take(record, None)
+            self.state.tidy()
 
     def inherit(self, record: Record, first: First) -> None:
         """Take in a record that another session wrote first."""
         self._take(record, first)
+        self.state.tidy()
 
     def _take(self, record: Record, first: First | None) -> None:
         value = record.value

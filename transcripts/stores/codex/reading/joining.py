@@ -7,6 +7,7 @@ itself. What one call's result says of another call is told to that one.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import Any
 
 from transcripts.model import Content, Opaque, Part, Text
@@ -28,6 +29,17 @@ class Joining:
     def __init__(self, state: State) -> None:
         self._state = state
         self._calls: dict[str, Called] = {}
+        # Those that are looked for by what they are; all but the last under the same ids.
+        self._scripts: dict[str, Called] = {}
+        self._running: dict[str, Called] = {}
+        self._spawning: dict[str, Called] = {}
+        self._in_background: defaultdict[str, list[Called]] = defaultdict(list)
+
+    def _put(self, call_id: str, draft: Called) -> None:
+        """Let a draft be the call of its id: an id that is used again is another call."""
+        self._calls[call_id] = draft
+        for special in (self._scripts, self._running, self._spawning):
+            special.pop(call_id, None)
 
     def call(self, form: str, payload: dict[str, Any]) -> None:
         """Take in a call."""
@@ -50,12 +62,16 @@ class Joining:
         else:
             draft = Called(**self._state.draft_fields(call_id), call_id=call_id)
             if call_id:
-                self._calls[call_id] = draft
+                self._put(call_id, draft)
             self._state.drafts.append(draft)
         draft.has_call = True
         draft.name, draft.arguments = name, arguments
         draft.namespace = text(payload.get("namespace"))
         draft.custom = form == "custom_tool_call"
+        if call_id and name == tools.SPAWN:
+            self._spawning[call_id] = draft
+        if call_id and name == tools.SCRIPT and draft.custom:
+            self._scripts[call_id] = self._running[call_id] = draft
         if draft.response is None:
             self._state.by_model(draft)
 
@@ -76,9 +92,14 @@ class Joining:
         else:
             draft.sources.append(self._state.here())
         draft.has_output = True
+        if call_id:
+            self._running.pop(call_id, None)
         draft.ended_at = self._state.at
         output: Any = payload.get("tools") if form == "tool_search_output" else None
         draft.output = payload.get("output") if output is None else [{"tools": output}]
+        session = _background_id(draft)
+        if session is not None:
+            self._in_background[session].append(draft)
         self._hear_result(draft)
 
     def _hear_result(self, draft: Called) -> None:
@@ -89,8 +110,9 @@ class Joining:
             session = str(mapping(draft.arguments).get("session_id"))
             result = tools.command_result("exec_command", draft.output)
             if result is not None and result.exit_code is not None:
-                for other in self._calls.values():
-                    if other.later_exit_code is None and _background_id(other) == session:
+                for other in self._in_background[session]:
+                    is_call = self._calls.get(other.call_id or "") is other
+                    if other.later_exit_code is None and is_call:
                         other.later_exit_code = result.exit_code
         elif draft.name in tools.WAITS:
             for agent_id, state in mapping(json_object(draft.output).get("status")).items():
@@ -108,8 +130,8 @@ class Joining:
         report = text(mapping(state).get("completed"))
         if agent_id is None or report is None:
             return
-        for draft in self._calls.values():
-            if draft.report is None and draft.name == tools.SPAWN and _spawned(draft, agent_id):
+        for draft in self._spawning.values():
+            if draft.report is None and _spawned(draft, agent_id):
                 draft.report = report
 
     def evidence(self, evidence: Evidence, vocabulary: Vocabulary) -> None:
@@ -129,7 +151,7 @@ class Joining:
             caller=self._running_script(evidence),
         )
         if evidence.id:
-            self._calls[evidence.id] = draft
+            self._put(evidence.id, draft)
         self._state.drafts.append(draft)
         if draft.caller is not None:
             draft.response = draft.caller.response
@@ -144,13 +166,10 @@ class Joining:
         """
         if evidence.id is None or not evidence.id.startswith("exec-"):
             return None
-        scripts = [
-            one
-            for one in self._calls.values()
-            if one.custom and one.name == tools.SCRIPT and one.has_call
-        ]
-        running = [one for one in scripts if not one.has_output]
-        return (running or scripts or [None])[-1]
+        for scripts in (self._running, self._scripts):
+            for script in reversed(scripts.values()):
+                return script
+        return None
 
     def image(self, payload: dict[str, Any]) -> None:
         """Take in an image that the model made."""
@@ -181,8 +200,8 @@ class Joining:
         )
         self._state.end_response()
         self._state.drafts.append(draft)
-        for called in self._calls.values():
-            if called.name == tools.SPAWN and called.report is None and _path(called) == sender:
+        for called in self._spawning.values():
+            if called.report is None and _path(called) == sender:
                 called.report = content_text(draft.content)
 
     def _opened(self, part: Part) -> Part:
@@ -193,8 +212,8 @@ class Joining:
         if isinstance(part, Text):
             return Text(text=authors.opened(part.text)[1])
         if isinstance(part, Opaque) and any(
-            called.name == tools.SPAWN and mapping(called.arguments).get("message") == part.data
-            for called in self._calls.values()
+            mapping(called.arguments).get("message") == part.data
+            for called in self._spawning.values()
         ):
             return Text(text=part.data)
         return part

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from transcripts.ids import derive
@@ -64,18 +64,18 @@ class Thread:
         self.spawned = spawned
         self.provider = provider
 
-    def messages(self, drafts: Sequence[Draft]) -> list[AnyMessage]:
-        """Return the drafts as messages, in their order."""
+    def messages(self, drafts: Sequence[Draft]) -> Iterator[AnyMessage]:
+        """Yield the drafts as messages, in their order, letting go of each draft after it."""
         self._derive_ids(drafts)
         prompted: set[str] = set()
         counted: set[int] = set()
-        built: list[AnyMessage] = []
         follows: str | None = None
         for draft in drafts:
-            for message in self._build(draft, follows, prompted, counted):
-                built.append(message)
+            built = self._build(draft, follows, prompted, counted)
+            draft.leave()
+            for message in built:
+                yield message
                 follows = message.id
-        return built
 
     def _derive_ids(self, drafts: Sequence[Draft]) -> None:
         uses: Counter[tuple[str | int, ...]] = Counter()

@@ -7,6 +7,7 @@ prompts are two messages, and what has no partner stands for itself.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 from transcripts.narration import content_text
@@ -14,6 +15,7 @@ from transcripts.stores.codex.dialects.responses import spoken_text
 from transcripts.stores.codex.foreign import mapping, text
 from transcripts.stores.codex.reading.drafts import Searched, Spoken, Thought, Vocabulary
 from transcripts.stores.codex.reading.state import State
+from transcripts.stores.codex.reading.telling import Open
 
 
 class Pairing:
@@ -21,9 +23,16 @@ class Pairing:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._words: dict[str, list[Spoken]] = {"user": [], "assistant": []}
-        self._thoughts: list[Thought] = []
-        self._searches: list[Searched] = []
+        self._words: dict[str, Open[Spoken]] = {"user": Open(), "assistant": Open()}
+        self._unanswered: list[Spoken] = []
+        self._thoughts: Open[Thought] = Open()
+        self._searches: Open[Searched] = Open()
+
+    @property
+    def looks(self) -> int:
+        """How often something told before was looked at: grows with the records, no faster."""
+        every = (*self._words.values(), self._thoughts, self._searches)
+        return sum(one.looks for one in every)
 
     def end(self) -> None:
         """End the turn: nothing told in it is told again."""
@@ -35,6 +44,7 @@ class Pairing:
         """End the words of the turn, as when the history is replaced."""
         for words in self._words.values():
             words.clear()
+        self._unanswered.clear()
 
     def words(self, draft: Spoken, vocabulary: Vocabulary) -> None:
         """Take in words: as another telling of what is known, or as a message of their own.
@@ -47,7 +57,9 @@ class Pairing:
         if known is None:
             if open_words is not None:
                 self._new_words(draft.role)
-                open_words.append(draft)
+                open_words.add(draft, _keys_of_words(draft))
+                if draft.role == "user":
+                    self._unanswered.append(draft)
             self._state.drafts.append(draft)
             if draft.role == "assistant":
                 self._state.by_model(draft)
@@ -64,19 +76,25 @@ class Pairing:
                 self._state.go_on(known)
             known.content, known.authors, known.kinds = draft.content, draft.authors, draft.kinds
             known.own_id = draft.own_id or known.own_id
+        self._words[known.role].index(known, _keys_of_words(known))
 
     def _new_words(self, role: str) -> None:
         """Close what words of one side end: an item never comes after the other has spoken."""
         if role == "user":
             self._words["assistant"].clear()
         else:
-            user = self._words["user"]
-            user[:] = [one for one in user if "item" in one.told]
+            for one in self._unanswered:
+                if "item" not in one.told:
+                    self._words["user"].close(one)
+            self._unanswered.clear()
 
     def thought(self, draft: Thought, vocabulary: Vocabulary) -> None:
         """Take in a whole thought: with what told it, or parts of it, before."""
         draft.told.add(vocabulary)
-        known = [one for one in self._thoughts if _same_thought(one, draft, vocabulary)]
+        told = self._thoughts.candidates(
+            _keys_of_thought(draft), vocabulary, lambda one: vocabulary in one.told
+        )
+        known = [one for one in told if _same_thought(one, draft, vocabulary)]
         if not known:
             if draft.texts or draft.sealed is not None:
                 self._new_thought(draft)
@@ -88,21 +106,24 @@ class Pairing:
                     first.sources += one.sources
                     first.echoed += one.echoed
                     self._state.drop(one)
-                    self._thoughts.remove(one)
+                    self._thoughts.close(one)
         first.sources += draft.sources
         first.told.add(vocabulary)
         first.texts = draft.texts or first.texts
         first.sealed = draft.sealed or first.sealed
         first.own_id = draft.own_id or first.own_id
+        self._thoughts.index(first, _keys_of_thought(first))
 
     def part_of_thought(self, words: str | None) -> None:
         """Take in an echo, which tells one part of a thought."""
         if words is None:
             self._state.count("event_msg/agent_reasoning")
             return
-        for one in self._thoughts:
-            whole = one.told != {"echo"}
-            if whole and one.echoed.count(words) < one.texts.count(words):
+        parts = self._thoughts.candidates(
+            [words], "part", lambda one: one.told != {"echo"} and _has_echoed(one, words)
+        )
+        for one in parts:
+            if one.told != {"echo"}:
                 one.sources.append(self._state.here())
                 one.echoed.append(words)
                 one.told.add("echo")
@@ -111,7 +132,7 @@ class Pairing:
         self._new_thought(draft)
 
     def _new_thought(self, draft: Thought) -> None:
-        self._thoughts.append(draft)
+        self._thoughts.add(draft, _keys_of_thought(draft))
         self._state.drafts.append(draft)
         self._state.by_model(draft)
 
@@ -120,9 +141,10 @@ class Pairing:
     ) -> None:
         """Take in a web search."""
         asked = mapping(action)
-        for one in self._searches:
+        keys = _keys_of_search(own_id, asked)
+        for one in self._searches.candidates(keys, vocabulary, lambda one: vocabulary in one.told):
             same = (own_id is not None and own_id == one.own_id) or one.action == asked
-            if same and vocabulary not in one.told:
+            if same:
                 one.sources.append(self._state.here())
                 one.told.add(vocabulary)
                 return
@@ -134,23 +156,44 @@ class Pairing:
             status="failed" if status == "failed" else "completed",
             told={vocabulary},
         )
-        self._searches.append(draft)
+        self._searches.add(draft, keys)
         self._state.drafts.append(draft)
         self._state.by_model(draft)
 
 
-def _same_message(known: list[Spoken], wanted: Spoken, vocabulary: Vocabulary) -> Spoken | None:
+def _same_message(known: Open[Spoken], wanted: Spoken, vocabulary: Vocabulary) -> Spoken | None:
     """Return the first message that the vocabulary has not told yet, by its id or its words."""
-    untold = [one for one in known if vocabulary not in one.told]
-    for one in untold:
-        if wanted.own_id and one.own_id == wanted.own_id:
-            return one
-    for one in untold:
-        if spoken_text(one.content) == spoken_text(wanted.content) or (
-            content_text(one.content) == content_text(wanted.content)
-        ):
+
+    def told(one: Spoken) -> bool:
+        return vocabulary in one.told
+
+    if wanted.own_id:
+        for one in known.candidates([wanted.own_id], vocabulary, told):
+            if one.own_id == wanted.own_id:
+                return one
+    spoken, content = spoken_text(wanted.content), content_text(wanted.content)
+    for one in known.candidates(_keys_of_words(wanted), vocabulary, told):
+        if spoken_text(one.content) == spoken or content_text(one.content) == content:
             return one
     return None
+
+
+def _keys_of_words(draft: Spoken) -> list[Hashable]:
+    spoken, content = hash(spoken_text(draft.content)), hash(content_text(draft.content))
+    words: list[Hashable] = [("spoken", spoken), ("content", content)]
+    return [draft.own_id, *words] if draft.own_id else words
+
+
+def _keys_of_thought(draft: Thought) -> list[Hashable]:
+    return [*draft.texts, *([("id", draft.own_id)] if draft.own_id else [])]
+
+
+def _keys_of_search(own_id: str | None, asked: dict[str, Any]) -> list[Hashable]:
+    return [("asked", len(asked), text(asked.get("query"))), *([own_id] if own_id else [])]
+
+
+def _has_echoed(thought: Thought, words: str) -> bool:
+    return thought.echoed.count(words) >= thought.texts.count(words)
 
 
 def _same_thought(known: Thought, wanted: Thought, vocabulary: Vocabulary) -> bool:

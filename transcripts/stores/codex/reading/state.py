@@ -9,16 +9,21 @@ from typing import Any
 from transcripts.model import Damage, Location, Usage
 from transcripts.records import Record
 from transcripts.stores.codex.foreign import integer, mapping, text
+from transcripts.stores.codex.reading.attic import Attic
 from transcripts.stores.codex.reading.bookkeeping import BOOKKEEPING
 from transcripts.stores.codex.reading.drafts import Draft, Origin, Response, Spoken, id_by_place
 from transcripts.stores.codex.reading.inheriting import First, ordinal_of
+
+_AT_HAND = 64
 
 
 class State:
     """The place in the file, the session's state there, and the drafts made so far."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, attic: Attic | None = None) -> None:
         self.source = source
+        self._attic = attic
+        self._put_away = 0
         self.meta: dict[str, Any] = {}
         self.title: str | None = None
         self.models: list[str] = []
@@ -41,6 +46,11 @@ class State:
         self._last_response: Response | None = None
         self._counts_by_record = False
         self._last_total: Any = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no record has come yet."""
+        return self._record is None
 
     def arrive(
         self, record: Record, at: datetime | None, ordinal: int | None, first: First | None
@@ -163,9 +173,22 @@ class State:
         if response is not None and response.usage is None and not self._counts_by_record:
             response.usage = _usage(mapping(info).get("last_token_usage"))
 
+    def tidy(self) -> None:
+        """Put away the drafts that lie behind, if there is an attic: most are not changed again."""
+        if self._attic is None or len(self.drafts) - self._put_away < 2 * _AT_HAND:
+            return
+        end = len(self.drafts) - _AT_HAND
+        for draft in self.drafts[self._put_away : end]:
+            draft.put_away(self._attic)
+        self._put_away = end
+
     def drop(self, draft: Draft) -> None:
         """Take a draft back."""
-        self.drafts.remove(draft)
+        # From the end: what is taken back was mostly told a moment ago.
+        place = next(at for at in reversed(range(len(self.drafts))) if self.drafts[at] is draft)
+        del self.drafts[place]
+        if place < self._put_away:
+            self._put_away -= 1
         if draft.response is not None:
             draft.response.drafts.remove(draft)
 

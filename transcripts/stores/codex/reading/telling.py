@@ -1,0 +1,99 @@
+"""What has been told and may be told again, found by what tells it apart.
+
+A turn can go on for days and hold thousands of messages; each new record asks which of them it
+tells again.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from heapq import merge
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class _Drawer:
+    """The places of the items that share a key, and how many of the first are spent for whom."""
+
+    __slots__ = ("places", "spent")
+
+    def __init__(self) -> None:
+        self.places: list[int] = []
+        self.spent: dict[str, int] = {}
+
+
+class Open(Generic[T]):
+    """Items in the order in which they were opened, each under several keys.
+
+    What is spent for someone who asks stays so: each question goes on where the last one
+    stopped, so that all of them together look at an item only a few times. ``looks`` counts.
+    """
+
+    def __init__(self) -> None:
+        self.looks = 0
+        self._items: dict[int, T] = {}
+        self._places: dict[int, int] = {}
+        self._drawers: dict[Hashable, _Drawer] = {}
+        self._next = 0
+
+    def clear(self) -> None:
+        """Close all items."""
+        self._items.clear()
+        self._places.clear()
+        self._drawers.clear()
+
+    def add(self, item: T, keys: Iterable[Hashable]) -> None:
+        """Open an item."""
+        self._items[self._next] = item
+        self._places[id(item)] = self._next
+        self._next += 1
+        self.index(item, keys)
+
+    def index(self, item: T, keys: Iterable[Hashable]) -> None:
+        """Let an item, if it is open, be found under more keys; what was spent is asked again."""
+        place = self._places.get(id(item))
+        if place is None:
+            return
+        for key in keys:
+            drawer = self._drawers.setdefault(key, _Drawer())
+            places = drawer.places
+            if not places or places[-1] < place:
+                places.append(place)
+                continue
+            drawer.spent.clear()
+            at = bisect_left(places, place)
+            if places[at] != place:
+                places.insert(at, place)
+
+    def close(self, item: T) -> None:
+        """Close one item."""
+        place = self._places.pop(id(item), None)
+        if place is not None:
+            del self._items[place]
+
+    def candidates(
+        self, keys: Iterable[Hashable], asking: str, spent: Callable[[T], bool]
+    ) -> Iterator[T]:
+        """Yield, in order, the open items under any of the keys that are not spent for who asks."""
+        drawers = [drawer for key in set(keys) if (drawer := self._drawers.get(key)) is not None]
+        last = -1
+        for place in merge(*(self._unspent(drawer, asking, spent) for drawer in drawers)):
+            if place != last:
+                yield self._items[place]
+            last = place
+
+    def _unspent(self, drawer: _Drawer, asking: str, spent: Callable[[T], bool]) -> Iterator[int]:
+        at = drawer.spent.get(asking, 0)
+        all_spent = True
+        while at < len(drawer.places):
+            self.looks += 1
+            place = drawer.places[at]
+            at += 1
+            item = self._items.get(place)
+            if item is not None and not spent(item):
+                all_spent = False
+                yield place
+            elif all_spent:
+                drawer.spent[asking] = at
