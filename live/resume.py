@@ -33,6 +33,7 @@ class Resumed(msgspec.Struct, frozen=True, kw_only=True):
     log_line: str | None
     exchanges: tuple[Exchange, ...]
     sealed: bool
+    timed_out: bool = False
 
     @property
     def asked(self) -> Exchange | None:
@@ -68,6 +69,7 @@ def resume_with(
     prompt: str,
     judging: Judging = "enforce",
     workspace: dict[str, str] | None = None,
+    seconds: float = _SECONDS,
 ) -> Resumed:
     """Resume with a driver and a release already at hand."""
     turn = PlayTurn(prompt=prompt, responses=(PlayResponse(id="resumed", text=ANSWER),))
@@ -93,7 +95,7 @@ def resume_with(
                     *driver.arguments(prompt, resume=session_id, session_id=session_id),
                 ],
                 driver.environment(box.home_inside, model.port),
-                timeout=_SECONDS,
+                timeout=seconds,
             )
             exchanges = model.exchanges()
         return Resumed(
@@ -103,4 +105,5 @@ def resume_with(
             log_line=driver.newest_log_line(box.home),
             exchanges=tuple(exchanges),
             sealed=box.sealed,
+            timed_out=ended.timed_out,
         )
