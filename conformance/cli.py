@@ -151,9 +151,7 @@ def record(
 
     The CLI is installed from npm and driven against a scripted model on loopback.
     """
-    agent, at, version = release.partition("@")
-    if not at or not version:
-        raise click.BadParameter(f"{release!r} is not AGENT@VERSION, such as claude@2.1.332")
+    agent, version = _release(release)
     if out is None and not is_checkout():
         raise click.UsageError("outside a checkout, say with --out where the cases go")
     try:
@@ -171,6 +169,52 @@ def record(
         click.echo(f"{outcome.scenario}: {outcome.what}")
     if any(outcome.failed for outcome in outcomes):
         sys.exit(FAILED)
+
+
+# ------------------------------------------------------------------ live
+
+
+@conformance.command("live")
+@click.option(
+    "--defects",
+    "release",
+    metavar="AGENT@VERSION",
+    required=True,
+    help="Measure how a release resumes files with one defect each; kept beside the schemas.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="For people or for machines.",
+)
+def live(release: str, form: str) -> None:
+    """Drive the real CLIs, on loopback, against a scripted model.
+
+    Takes a few minutes: the CLI is started once for each defect.
+    """
+    agent, version = _release(release)
+    if not is_checkout():
+        raise CouldNotRun("what is measured is kept in a checkout of the source only")
+    try:
+        from conformance import resuming  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise _without_extra("driving a CLI", error) from error
+    with _progress() as tick:
+        rules, path = resuming.renew(agent, version, find_schemas(), tick)
+    if form == "json":
+        click.echo(resuming.text(rules).decode(), nl=False)
+    else:
+        resuming.show(rules, Console())
+        click.echo(f"{path} written", err=True)
+
+
+def _release(given: str) -> tuple[str, str]:
+    agent, at, version = given.partition("@")
+    if not at or not version or agent not in agents():
+        raise click.BadParameter(f"{given!r} is not AGENT@VERSION, such as claude@2.1.332")
+    return agent, version
 
 
 # ------------------------------------------------------------------ corpus

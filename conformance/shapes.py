@@ -18,6 +18,7 @@ from conformance.formats.judging import FormatDocument
 from conformance.verdicts import Cell
 from conformance.witnesses import StoredWitnesses
 from live.model.history import Entry
+from live.resume_rules import ResumeRules
 from transcripts.losses import Loss
 from transcripts.model import (
     AnyMessage,
@@ -138,6 +139,7 @@ SHAPES: Mapping[str, type[msgspec.Struct]] = {
     "format": FormatDocument,
     "index": IndexDocument,
     "matrix": MatrixDocument,
+    "resume": ResumeRules,
     "sessions": SessionsDocument,
     "transcript": TranscriptDocument,
     "truth": TruthFile,

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -22,13 +22,7 @@ from live.agents.base import Driver, find_driver
 from live.defects.written import ANSWERED, PARTS, PROMPT, Defect, Files, Written
 from live.releases import Release, install
 from live.resume import Resumed, resume_with
-
-FORMAT = 1
-
-Effect = Literal["full", "partial", "refused", "silent", "hang"]
-"""``full``: all that the file holds reached the model; ``partial``: some did, without a word;
-``refused``: nothing was asked, and the CLI said why; ``silent``: nothing of the conversation was
-asked, and no word; ``hang``: it did not come to an end."""
+from live.resume_rules import FORMAT, Effect, Measured, ResumeRules
 
 _SECONDS = 60.0
 _MODULES = {agent: f"live.defects.{agent}" for agent in ("claude", "codex", "copilot")}
@@ -36,36 +30,6 @@ _MODULES = {agent: f"live.defects.{agent}" for agent in ("claude", "codex", "cop
 
 class UnknownDefect(Exception):
     """No defect of that name is in the agent's table."""
-
-
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """What a release did with one file.
-
-    ``reached`` and ``missing`` name the parts of the conversation that its request held and
-    those that the file holds besides; ``answered`` says that the CLI made up a result for the
-    call. ``said`` is where it said something when it went wrong: its words are its own.
-    """
-
-    defect: str
-    what: str
-    effect: Effect
-    returncode: int | None
-    reached: tuple[str, ...]
-    missing: tuple[str, ...]
-    answered: bool = False
-    said: Literal["stderr", "stdout", "log"] | None = None
-
-
-class ResumeRules(msgspec.Struct, frozen=True, kw_only=True):
-    """``resume.json``: how a release resumes, defect by defect."""
-
-    format: int
-    agent: str
-    release: str
-    dialect: str | None
-    integrity: str
-    parts: tuple[str, ...]
-    defects: tuple[Measured, ...]
 
 
 def names(agent: str) -> tuple[str, ...]:
