@@ -77,7 +77,7 @@ class Terminal:
 
     def look(self) -> str:
         """Return what stands on the screen, line by line, after reading what was written."""
-        while True:
+        while not self._process.closed:
             try:
                 written = self._process.read_nonblocking(65536, timeout=0)
             except (pexpect.TIMEOUT, pexpect.EOF):
@@ -96,12 +96,14 @@ class Terminal:
         """Wait until a test of the screen holds, and return it; Silent says ``what`` did not."""
         deadline = time.monotonic() + seconds
         while True:
+            # Asked first: what it wrote before it ended is then on the screen.
+            ended = self.ended()
             shown = self.look()
             if holds(shown):
                 return shown
-            if time.monotonic() > deadline or not self._process.isalive():
-                gone = "" if self._process.isalive() else " before it ended"
-                raise Silent(f"it did not {what}{gone}; it shows:\n{self.look()}")
+            if ended or time.monotonic() > deadline:
+                gone = " before it ended" if ended else ""
+                raise Silent(f"it did not {what}{gone}; it shows:\n{shown}")
             time.sleep(_POLL_SECONDS)
 
     def press(self, keys: str) -> None:
@@ -118,7 +120,7 @@ class Terminal:
     def ended(self) -> bool:
         """Return whether the process has gone."""
         self.look()
-        return not self._process.isalive()
+        return self._process.closed or not self._process.isalive()
 
     def end(self, seconds: float = _END_SECONDS) -> None:
         """Wait for the end that was asked for; Silent if it does not come."""

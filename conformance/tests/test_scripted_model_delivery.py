@@ -45,6 +45,7 @@ SCRIPT: dict[str, tuple[PlayResponse, ...]] = {
         PlayResponse(id="limited", failure=SLOW_DOWN),
         PlayResponse(id="later", text=WORDS),
     ),
+    "Stumble.": (PlayResponse(id="stumble", text=WORDS, fails_first=SLOW_DOWN),),
     "Be cut.": (PlayResponse(id="cut", text=WORDS, cut=True),),
     "Be cut in a call.": (PlayResponse(id="cut-call", calls=(LONG_CALL,), cut=True),),
     "Be slow.": (PlayResponse(id="slow", text=WORDS, pause=PAUSE),),
@@ -123,6 +124,15 @@ def test_a_scripted_failure_has_its_status_headers_and_words_every_time(
     assert in_body == ("req_limited" if wire == "anthropic" else None)
     assert (exchange.kind, exchange.response, exchange.answer.status) == ("turn", "limited", 429)
     assert exchange.answer.error == {"type": "rate_limit_error", "message": "Slow down."}
+
+
+@pytest.mark.parametrize("wire", PATHS)
+def test_who_is_refused_the_first_time_is_answered_the_second(serve: Serve, wire: Wire) -> None:
+    model = serve(wire)
+    answers = [post(model, wire, asking(wire, "Stumble.")) for _ in range(3)]
+    assert [status for status, _, _ in answers] == [429, 200, 200]
+    assert "Apples" in answers[1][2].decode()
+    assert {one.response for one in model.exchanges()[-3:]} == {"stumble"}
 
 
 @pytest.mark.parametrize("stream", [True, False])
