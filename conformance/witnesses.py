@@ -5,7 +5,9 @@ the digest of the bytes that were resumed, the release and the day. Later runs w
 conversation again: other bytes have no witness until it is gathered anew.
 
 All variants of a direction travel in one conversation, judged one by one; only when that
-fails is each variant resumed alone, to find the one that is at fault.
+fails is each variant resumed alone, to find the one that is at fault. A recording that takes
+something back, by a compaction or because the person went back, would take the recordings
+before it with it: it travels alone.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from conformance.kinds import CWD, MADE, STARTED, conversation, in_order, varian
 from conformance.verdicts import Cell, Judgement, Witness, together
 from live.model.history import Entry
 from transcripts.ids import derive
-from transcripts.model import AnyMessage, Transcript
+from transcripts.model import AnyMessage, CompactBoundary, Transcript
 from transcripts.stores.base import Store
 
 WITNESSES_DIRECTORY = Path(__file__).parent / "witnesses"
@@ -47,6 +49,14 @@ class Part(NamedTuple):
     def label(self) -> str:
         """What tells the part from all others of its conversation."""
         return f"{'+'.join(self.subjects)}/{self.name}"
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether something in it takes the place of what was said before."""
+        return any(
+            isinstance(message, CompactBoundary) or message.superseded_by is not None
+            for message in self.messages
+        )
 
 
 class Carried(NamedTuple):
@@ -193,12 +203,29 @@ def gather(
 ) -> StoredDirection:
     """Let a release of a store's CLI resume a conversation, and store what came of it."""
     tick(f"{store.agent} {release} resumes what {carried.source or MADE} sent")
+    groups = _groups(carried)
     return StoredDirection(
         source=carried.source,
         from_version=carried.from_version,
         witnessed_at=today,
-        sessions=tuple(_sessions(carried, store, release, resume, tick, whole=True)),
+        sessions=tuple(
+            session
+            for group in groups
+            for session in _sessions(group, store, release, resume, tick, whole=len(groups) == 1)
+        ),
     )
+
+
+def _groups(carried: Carried) -> list[Carried]:
+    """Return what can travel together, and after it each recording that must travel alone."""
+    alone = [part for part in carried.parts if part.takes_back]
+    if carried.source is None or not alone:
+        return [carried]
+    together = [part for part in carried.parts if not part.takes_back]
+    return [
+        some_of(carried, group)
+        for group in ([together] if together else []) + [[part] for part in alone]
+    ]
 
 
 def _sessions(

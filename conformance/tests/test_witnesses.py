@@ -237,3 +237,34 @@ def test_recordings_that_use_the_same_ids_are_told_apart() -> None:
         assert isinstance(agent, SubAgent)
         assert inner.agent == agent.agent_id
         assert agent.superseded_by == Superseded(id=prompt.id, why="rewind")
+
+
+def test_a_recording_that_takes_something_back_travels_alone() -> None:
+    def read(name: str, *messages: AnyMessage) -> tuple[str, Transcript]:
+        return name, Transcript(agent="faithful", session_id=name, messages=messages)
+
+    taken = Superseded(id="b1", why="rewind")
+    carried = recorded_conversation(
+        "faithful",
+        "1.0",
+        [
+            read("first", UserMessage(id="a", author="human", content=(Text(text="One, ROW-1."),))),
+            read(
+                "rewind",
+                UserMessage(
+                    id="b", author="human", superseded_by=taken, content=(Text(text="Two, ROW-2."),)
+                ),
+                UserMessage(id="b1", author="human", content=(Text(text="Other, ROW-3."),)),
+            ),
+            read(
+                "last", UserMessage(id="c", author="human", content=(Text(text="Three, ROW-4."),))
+            ),
+        ],
+    )
+    cli = FakeCli()
+    direction = gather(carried, FaithfulStore, "1.0", cli.resume, "2026-01-05T00:00:00Z")
+    assert [session.held for session in direction.sessions] == [
+        ("UserMessage/first", "UserMessage/last"),
+        ("UserMessage/rewind",),
+    ]
+    assert cli.sittings == 2
