@@ -212,8 +212,10 @@ def live(release: str, form: str) -> None:
 
 def _release(given: str) -> tuple[str, str]:
     agent, at, version = given.partition("@")
-    if not at or not version or agent not in agents():
+    if not at or not version:
         raise click.BadParameter(f"{given!r} is not AGENT@VERSION, such as claude@2.1.332")
+    if agent not in agents():
+        raise click.BadParameter(f"no driver for {agent!r}: use one of {', '.join(agents())}")
     return agent, version
 
 
