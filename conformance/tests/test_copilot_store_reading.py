@@ -1025,6 +1025,32 @@ def test_a_damaged_session_is_listed_and_an_empty_one_is_not(tmp_path: Path) -> 
     assert [unlisted.why for unlisted in listing.failed] == ["the file is empty"]
 
 
+@pytest.mark.parametrize(
+    ("release", "title", "expected"),
+    [
+        ("0.0.406", "", None),
+        ("0.0.423", "summary: Oil the wheel\n", "Oil the wheel"),
+        (
+            "0.0.423",
+            "summary: |-\n  Oil the wheel\n  and the hinge\n",
+            "Oil the wheel\nand the hinge",
+        ),
+        ("1.0.40", "user_named: true\nname: Wheel\nsummary: Oil the wheel\n", "Wheel"),
+        ("1.0.60", "name: Oil the wheel\nclient_name: cli\n", "Oil the wheel"),
+    ],
+)
+def test_a_session_s_title_is_its_name_or_in_older_releases_its_summary(
+    release: str, title: str, expected: str | None, tmp_path: Path
+) -> None:
+    events = Events()
+    events.lines[0]["data"]["copilotVersion"] = release
+    events.user("go")
+    session = events.write(tmp_path)
+    (session / "workspace.yaml").write_text(f"id: x\ncwd: /srv/mill\nsummary_count: 0\n{title}")
+    assert CopilotStore.read_path(session).title == expected
+    assert CopilotStore(tmp_path).list()[0].title == expected
+
+
 def test_a_broken_workspace_file_costs_only_itself(tmp_path: Path) -> None:
     events = Events()
     events.user("go")

@@ -164,7 +164,7 @@ def test_a_record_that_had_to_wait_for_something_keeps_its_own_time() -> None:
 
 def test_lines_that_come_by_chance_are_left_out_of_that_file_only() -> None:
     chance = Chance(file="place.yaml", lines=("branch: ",), until="2.0.0", why="")
-    lines = ("cwd: /srv/project", "branch: main", "")
+    lines = ("cwd: /srv/project", "branch: |-", "  main", "", "  and more", "id: 1", "")
     kept = {
         name: without_chance(
             Document(path=name, form="text", records=lines), replace(RULES, chance=(chance,))
@@ -172,7 +172,7 @@ def test_lines_that_come_by_chance_are_left_out_of_that_file_only() -> None:
         for name in ("a/place.yaml", "a/notes.yaml")
     }
     assert kept == {
-        "a/place.yaml": ("cwd: /srv/project", ""),
+        "a/place.yaml": ("cwd: /srv/project", "id: 1", ""),
         "a/notes.yaml": lines,
     }
 

@@ -28,13 +28,22 @@ def in_order(document: Document, rules: Rules) -> Document:
 
 
 def without_chance(document: Document, rules: Rules) -> Document:
-    """Return a file of text without the lines that the table says come by chance."""
+    """Return a file of text without the lines that the table says come by chance.
+
+    Indented and empty lines go with the one that they continue.
+    """
     name = document.path.rpartition("/")[2]
     lines = tuple(line for one in rules.chance if one.file == name for line in one.lines)
     if document.form != "text" or not lines:
         return document
-    kept = tuple(line for line in document.records if not line.startswith(lines))
-    return msgspec.structs.replace(document, records=kept)
+    *body, end = document.records
+    kept: list[str] = []
+    leaving = False
+    for line in body:
+        leaving = line.startswith(lines) or (leaving and line[:1] in ("", " "))
+        if not leaving:
+            kept.append(line)
+    return msgspec.structs.replace(document, records=(*kept, end))
 
 
 def _are(rule: Neighbours, early: Any, late: Any) -> bool:
