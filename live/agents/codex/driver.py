@@ -42,6 +42,8 @@ exec "$program" "$@"
 _TOOL_SECONDS = 0.4
 # Long enough for a subagent to start, run a quick command and report.
 _CHILD_SECONDS = 3.0
+# Longer than a commit of a scenario's workspace takes.
+_COPY_SECONDS = 1.5
 
 
 class CodexDriver(Driver):
@@ -161,9 +163,12 @@ class CodexDriver(Driver):
         Codex starts a tool as soon as its call is complete and records the tokens when the
         stream ends: with nothing in between, either came first. A subagent's last words reach
         its parent by a notice of their own too, which asks the model once more when it comes
-        a moment after the parent's wait is over.
+        a moment after the parent's wait is over. A copy of the workspace is taken while the
+        first answer is waited for.
         """
-        return msgspec.structs.replace(play, threads=tuple(_paced(one) for one in play.threads))
+        opening = _COPY_SECONDS if self._traits.photographs else 0.0
+        threads = tuple(_paced(one, opening) for one in play.threads)
+        return msgspec.structs.replace(play, threads=threads)
 
     def session_files(self, home: Path) -> Sequence[Path]:
         """Return the rollouts, of the main session and of subagents.
@@ -191,24 +196,28 @@ class CodexDriver(Driver):
         return None
 
 
-def _paced(thread: Thread) -> Thread:
+def _paced(thread: Thread, opening: float) -> Thread:
     return msgspec.structs.replace(
         thread,
         turns=tuple(
             msgspec.structs.replace(
-                turn, responses=tuple(_paced_response(one) for one in turn.responses)
+                turn,
+                responses=tuple(
+                    _paced_response(one, 0.0 if at else opening)
+                    for at, one in enumerate(turn.responses)
+                ),
             )
             for turn in thread.turns
         ),
     )
 
 
-def _paced_response(response: PlayResponse) -> PlayResponse:
+def _paced_response(response: PlayResponse, opening: float) -> PlayResponse:
     waits = any(words.is_waiting(call.id) for call in response.calls)
     return msgspec.structs.replace(
         response,
         linger=_TOOL_SECONDS if response.calls else 0.0,
-        delay=_CHILD_SECONDS if waits else 0.0,
+        delay=_CHILD_SECONDS if waits else opening,
     )
 
 

@@ -40,6 +40,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     and of an MCP call is recorded as an event beside its result: only there stand the absolute
     paths, the content of a deleted file and that a tool failed. ``command_events`` says the
     same of a command's end. ``directory`` says that the working directory is recorded.
+    ``photographs`` says that it takes a copy of the workspace when a turn begins, and notes it.
     ``resumes_by_path`` says that ``exec`` has no ``resume`` and takes the rollout's path from
     its configuration; ``hangs_after_failure`` that it stays when its turn has failed.
     """
@@ -56,6 +57,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     mcp_namespace: str | None
     mcp_name: str
     agents: Agents | None
+    photographs: bool
     resumes_by_path: bool
     hangs_after_failure: bool
 
@@ -93,6 +95,8 @@ _UPDATE_PLAN_BACK = Version(0, 77, 0)
 _UPDATE_PLAN_GONE = Version(0, 160, 0)
 _PAGINATED = Version(0, 150, 0)
 _CODE_MODE_MODELS = Version(0, 171, 0)
+_PHOTOGRAPHS = Version(0, 77, 0)
+_PHOTOGRAPHS_GONE = Version(0, 92, 0)
 _CALL_EVENTS = Version(0, 130, 0)
 _NAMESPACES = Version(0, 130, 0)
 _PLAIN_NAMESPACES = Version(0, 140, 0)
@@ -118,6 +122,7 @@ def traits(version: str) -> Traits:
         mcp_namespace=namespace if release >= _NAMESPACES else None,
         mcp_name="mcp__{}__{}" if release >= _NAMES_WITH_MCP else "{}__{}",
         agents=next(agents for since, agents in _AGENTS if release >= since),
+        photographs=_PHOTOGRAPHS <= release < _PHOTOGRAPHS_GONE,
         resumes_by_path=release < _ENVELOPE,
         hangs_after_failure=release < _ENVELOPE,
     )

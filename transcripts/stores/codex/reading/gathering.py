@@ -173,8 +173,7 @@ class Gathering:
             case "user_message":
                 self._typed(payload.get("message"), payload, "echo")
             case "agent_message":
-                phase = text(payload.get("phase"))
-                self._answered(text(payload.get("message")), None, phase, "echo")
+                self._told(text(payload.get("message")), text(payload.get("phase")))
             case "agent_reasoning" | "agent_reasoning_raw_content":
                 self._pairing.part_of_thought(text(payload.get("text")))
             case "item_completed":
@@ -251,6 +250,12 @@ class Gathering:
             typed=True,
         )
         self._pairing.words(draft, vocabulary)
+
+    def _told(self, words: str | None, phase: str | None) -> None:
+        if self._replacing.is_done(words):
+            self._replacing.echo(None)
+        else:
+            self._answered(words, None, phase, "echo")
 
     def _answered(
         self, words: str | None, own_id: str | None, phase: str | None, vocabulary: Vocabulary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from transcripts.model import Opaque, Superseded, Text
@@ -14,6 +15,13 @@ from transcripts.stores.codex.reading.pairing import Pairing
 from transcripts.stores.codex.reading.state import State
 
 
+_HEADING = re.compile(r"Another language model [^\n]*\n")
+"""What Codex puts over a summary, since 0.77, for the model that goes on with it."""
+
+_DONE = "Compact task completed"
+"""What 0.45 says behind a compaction, in the model's place."""
+
+
 class Replacing:
     """The compactions of a rollout, and the turns taken back."""
 
@@ -24,7 +32,7 @@ class Replacing:
 
     def compacted(self, payload: dict[str, Any]) -> None:
         """Take in a history put in the place of all before it."""
-        words = text(payload.get("message")) or ""
+        words = _HEADING.sub("", text(payload.get("message")) or "", count=1)
         history = items(payload.get("replacement_history"))
         boundary = Compacted(
             **self._state.draft_fields(),
@@ -39,7 +47,11 @@ class Replacing:
             boundary.summary = answered.content
             boundary.sources[:0] = answered.sources
             self._state.drop(answered)
-        boundary.kept = self._kept(history)
+        if payload.get("replacement_history") is None:
+            # Before 0.92 it is made anew from the prompts and the summary whenever it is needed.
+            boundary.kept = [*self._prompts()]
+        else:
+            boundary.kept = self._kept(history)
         kept = {id(draft) for draft in boundary.kept}
         for draft in self._state.drafts:
             if draft.superseded_by is None and id(draft) not in kept:
@@ -66,6 +78,11 @@ class Replacing:
         self._state.drafts.append(
             Compacted(**self._state.draft_fields(text(payload.get("id"))), summary=content)
         )
+
+    def is_done(self, words: str | None) -> bool:
+        """Whether an event's words are Codex's own, that the history was just replaced."""
+        last = self._state.drafts[-1] if self._state.drafts else None
+        return words == _DONE and isinstance(last, Compacted)
 
     def echo(self, own_id: str | None) -> None:
         """Take in an event that tells a compaction again, or alone."""
@@ -100,10 +117,7 @@ class Replacing:
         prompts = [
             at
             for at, draft in enumerate(self._state.drafts)
-            if isinstance(draft, Spoken)
-            and draft.role == "user"
-            and not isinstance(draft.superseded_by, Superseded)
-            and self._is_prompt(draft)
+            if not isinstance(draft.superseded_by, Superseded) and self._is_prompt(draft)
         ]
         if turns < 1:
             return
@@ -115,8 +129,16 @@ class Replacing:
             if id(draft.superseded_by) in undone:
                 draft.superseded_by = None
 
+    def _prompts(self) -> list[Draft]:
+        """Return the prompts that the history still holds."""
+        return [
+            one for one in self._state.drafts if one.superseded_by is None and self._is_prompt(one)
+        ]
+
     @staticmethod
-    def _is_prompt(draft: Spoken) -> bool:
+    def _is_prompt(draft: Draft) -> bool:
+        if not isinstance(draft, Spoken) or draft.role != "user":
+            return False
         if draft.typed or "human" in draft.authors:
             return True
         untagged = draft.from_agent is None and not any(draft.authors)
