@@ -1184,3 +1184,28 @@ def test_a_report_is_heard_by_the_wait_of_every_release(tmp_path: Path) -> None:
     ).messages[0]
     assert isinstance(told, SubAgent)
     assert (told.status, content_text(told.output)) == ("completed", "nine")
+
+
+def test_a_compaction_that_names_no_replacement_keeps_the_prompts(tmp_path: Path) -> None:
+    transcript = read(
+        tmp_path,
+        user(1, "<environment_context>here</environment_context>"),
+        user(1, "oats?"),
+        event(1, "user_message", message="oats?"),
+        event(2, "agent_message", message="three"),
+        assistant(2, "three"),
+        line(3, "compacted", {"message": "Another language model began:\nthree oats"}),
+        event(3, "agent_message", message="Compact task completed"),
+        user(4, "barley?"),
+    )
+    assert said(transcript)[2:] == [
+        ("AgentMessage", "model", "three"),
+        ("CompactBoundary", "harness", ""),
+        ("UserMessage", "human", "barley?"),
+    ]
+    boundary = transcript.messages[3]
+    assert isinstance(boundary, CompactBoundary)
+    assert content_text(boundary.summary or ()) == "three oats"
+    held = [one.id for one in transcript.effective()]
+    assert held == [transcript.messages[1].id, boundary.id, transcript.messages[4].id]
+    assert len(boundary.sources) == 2

@@ -14,7 +14,6 @@ from transcripts.stores.codex.reading.drafts import Compacted, Draft, Spoken
 from transcripts.stores.codex.reading.pairing import Pairing
 from transcripts.stores.codex.reading.state import State
 
-
 _HEADING = re.compile(r"Another language model [^\n]*\n")
 """What Codex puts over a summary, since 0.77, for the model that goes on with it."""
 
