@@ -32,8 +32,12 @@ def missing() -> str | None:
 
 
 def update(corpus: Path, schemas: Path) -> list[Path]:
-    """Write every snapshot anew and remove those of nothing; return what changed."""
+    """Remove the snapshots of nothing and write all others anew; return what changed."""
     before = _contents(corpus, schemas)
+    for path in left_over(corpus, schemas):
+        path.unlink()
+        if not any(path.parent.iterdir()):
+            path.parent.rmdir()
     command = [sys.executable, "-m", "pytest", "-q", "--snapshot-update", "-k", "kept", str(TESTS)]
     done = subprocess.run(
         command,
@@ -45,10 +49,6 @@ def update(corpus: Path, schemas: Path) -> list[Path]:
     )
     if done.returncode != 0:
         raise NotUpdated(done.stdout.strip() or done.stderr.strip())
-    for path in left_over(corpus, schemas):
-        path.unlink()
-        if not any(path.parent.iterdir()):
-            path.parent.rmdir()
     after = _contents(corpus, schemas)
     return sorted(path for path in before | after if before.get(path) != after.get(path))
 

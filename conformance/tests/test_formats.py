@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -415,6 +415,8 @@ JSON = st.recursive(
 RECORDS = st.lists(st.dictionaries(KEYS, JSON, max_size=5), min_size=1, max_size=5)
 
 
+# How long an example takes is the machine's business.
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(RECORDS)
 def test_what_was_observed_agrees_with_its_own_schema(records: list[dict[str, Any]]) -> None:
     schema = json.loads(schema_text(_schema(*records)))
