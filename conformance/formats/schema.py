@@ -131,8 +131,10 @@ class _Writer:
             condition["properties"] = properties
         if alternatives:
             condition["anyOf"] = alternatives
-        if len(labels) < len(by) and not labels:
-            condition["not"] = {"required": [by[0]]}
+        if len(labels) < len(by):
+            # A name is missing, or is none.
+            key = by[len(labels)]
+            condition["not"] = {"required": [key], "properties": {key: {"type": "string"}}}
         return condition
 
 
