@@ -112,7 +112,7 @@ def play(
             )
             for name, turns in threads.items()
         ),
-        auxiliaries=(*driver.auxiliaries(), *_compactions(scenario, driver)),
+        auxiliaries=(*_compactions(scenario, driver), *driver.auxiliaries()),
         judging=judging,
     )
     return driver.pace(composed)
@@ -137,8 +137,8 @@ def _responses(step: Step, driver: Driver) -> Iterator[PlayResponse]:
         id=step.id,
         reasoning=response.reasoning,
         sealed_reasoning=response.sealed_reasoning,
-        text=response.text,
-        calls=tuple(translation.call for translation in step.translations),
+        text=_said(step),
+        calls=tuple(one.call for one in step.translations if one.call is not None),
         failure=_refused(response.failure, driver),
         fails_first=_refused(response.fails_first, driver),
         hang=response.hang,
@@ -149,6 +149,12 @@ def _responses(step: Step, driver: Driver) -> Iterator[PlayResponse]:
     later = [call for translation in step.translations for call in translation.then]
     for index, call in enumerate(later):
         yield PlayResponse(id=f"{step.id}-then-{index + 1}", calls=(call,), delay=_ANSWER_SECONDS)
+
+
+def _said(step: Step) -> str | None:
+    """Return the answer's words, and behind them what is said in place of a call."""
+    words = "".join(translation.words for translation in step.translations)
+    return (step.response.text or "") + words if words else step.response.text
 
 
 def _refused(failure: Failure | None, driver: Driver) -> Failure | None:

@@ -23,7 +23,8 @@ from live.sandbox import Sandbox
 
 COLUMNS, ROWS = 120, 40
 ENTER, ESCAPE, TAB, UP, DOWN = "\r", "\x1b", "\t", "\x1b[A", "\x1b[B"
-CONTROL_C, CONTROL_D = "\x03", "\x04"
+LEFT = "\x1b[D"
+CONTROL_C, CONTROL_D, CONTROL_U = "\x03", "\x04", "\x15"
 
 _KEY_SECONDS = 0.4
 """Between what is typed and the key that sends it: CLIs take both at once for a paste."""

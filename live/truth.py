@@ -57,7 +57,7 @@ def expected(
     for number, turn in enumerate(scenario.turns):
         asked: list[_Known] = []
         if turn.summary is None:
-            asked = [(_prompted(turn, number, scenario), {})]
+            asked = [(_prompted(turn, number, scenario, driver), {})]
         boundary = _boundary(scenario, number, driver)
         asked = asked + boundary if driver.compacts_behind_prompt else boundary + asked
         said = [one for step in answers.pop((None, number), ()) for one in _answer(step, driver)]
@@ -81,13 +81,13 @@ def _by_turn(played: Sequence[Step]) -> dict[tuple[str | None, int], list[Step]]
     return turns
 
 
-def _prompted(turn: Turn, number: int, scenario: Scenario) -> dict[str, Any]:
+def _prompted(turn: Turn, number: int, scenario: Scenario, driver: Driver) -> dict[str, Any]:
     """Return the prompt as the person gave it."""
     fields: dict[str, Any] = {"text": turn.prompt if turn.slash is None else turn.slash.typed}
     if turn.images:
         fields["assets"] = [digest(scenario.pictures[name]) for name in turn.images]
     if turn.queued_during is not None:
-        fields["delivery"] = "queued"
+        fields["delivery"] = driver.typed_ahead
     return _message("UserMessage", "human", number, **fields)
 
 
@@ -125,7 +125,8 @@ def _answer(step: Step, driver: Driver) -> list[_Known]:
     if response.failure is not None:
         failure = driver.refusal(response.failure)
         error = _of(step, "Error", "harness", status_code=failure.status, text=failure.message)
-        return [*found, ({**error, "status": "failed"}, {})]
+        known: dict[str | None, str] = {**driver.failure_unrecorded(response.failure)}
+        return [*found, ({**error, "status": "failed"}, known)]
     if response.reasoning is not None:
         found.append((_of(step, "Reasoning", "model", text=response.reasoning), {}))
     if response.sealed_reasoning:

@@ -51,7 +51,7 @@ def unrecorded(
         }
         gone = [name for name, value in fields.items() if not kept.holds(value)]
         worded = [name for name, value in fields.items() if any(_words(value))]
-        if worded and set(worded) <= set(gone):
+        if worded and set(worded) <= set(gone) - set(known):
             why = known.get(None, "no file holds a word of it")
             found.append(_entry(index, None, why, kept))
             continue

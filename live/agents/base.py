@@ -39,13 +39,16 @@ class Translation(msgspec.Struct, frozen=True, kw_only=True):
     """A scripted call in the CLI's own words, and what a reader must find of it.
 
     One native call may stand for several messages (a script in code mode) and the order of
-    ``expects`` is theirs. ``then`` are further calls that the model must make before it goes
-    on, each in an answer of its own (a CLI that hands out a subagent's report only when
-    asked); what a reader must find of them stands in ``expects`` too.
+    ``expects`` is theirs. Where a CLI's models say a thing in words of their answer and call
+    nothing, ``call`` is None and ``words`` are behind the answer's own. ``then`` are further
+    calls that the model must make before it goes on, each in an answer of its own (a CLI that
+    hands out a subagent's report only when asked); what a reader must find of them stands in
+    ``expects`` too.
     """
 
-    call: WireCall
+    call: WireCall | None
     expects: tuple[Expected, ...]
+    words: str = ""
     then: tuple[WireCall, ...] = ()
 
 
@@ -180,6 +183,12 @@ class Driver(ABC):
         """Put a provider's failure into the words of this CLI's provider."""
         return failure
 
+    def failure_unrecorded(self, failure: Failure) -> Mapping[str, str]:
+        """Return which values of a failure (``text``, ``status_code``) this CLI does not record,
+        and why, where it does record that there was one."""
+        del failure
+        return {}
+
     def retried(self, failure: Failure) -> Sequence[Expected]:
         """Return what a reader must find of a failure after which a second attempt succeeded."""
         del failure
@@ -203,6 +212,11 @@ class Driver(ABC):
         """Whether what is typed ahead waits until the turn before is over; else the model sees
         it with the next result."""
         return False
+
+    @property
+    def typed_ahead(self) -> Literal["queued", "steered"]:
+        """How a prompt reaches the model that was given while another turn still ran."""
+        return "queued"
 
     @property
     def compacts_behind_prompt(self) -> bool:

@@ -21,7 +21,8 @@ class WireCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     What only an earlier result can tell (the id of an agent just spawned) is written as the
     object ``{"$result": [call id, key]}`` in place of a value: the scripted model replaces it
-    by that key of the earlier call's JSON result, as a model would copy it."""
+    by that key of the earlier call's JSON result, as a model would copy it. Where the result is
+    prose, ``{"$found": [call id, pattern]}`` is replaced by what the pattern's group finds."""
 
     id: str
     name: str

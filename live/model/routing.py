@@ -153,11 +153,15 @@ def _turn(play: Play, asked: Asked) -> Routed:
 
 
 def _copied(value: Any, history: Sequence[Entry]) -> Any:
-    """Replace every ``{"$result": [call id, key]}`` by what the earlier call returned."""
+    """Replace every ``{"$result": [call id, key]}`` by what the earlier call returned, and every
+    ``{"$found": [call id, pattern]}`` by what the pattern's group finds in it."""
     if isinstance(value, list):
         return [_copied(item, history) for item in value]
     if not isinstance(value, dict):
         return value
+    if set(value) == {"$found"}:
+        earlier, pattern = value["$found"]
+        return _found(earlier, pattern, history)
     if set(value) != {"$result"}:
         return {key: _copied(item, history) for key, item in value.items()}
     call_id, key = value["$result"]
@@ -174,6 +178,16 @@ def _copied(value: Any, history: Sequence[Entry]) -> Any:
                     f"the result of {call_id} has no {key!r}: {entry.text!r}"
                 ) from None
     raise Unscripted(f"the request holds no result of {call_id}, whose {key!r} is needed")
+
+
+def _found(call_id: str, pattern: str, history: Sequence[Entry]) -> Any:
+    """Return what a pattern finds in an earlier call's result; digits as the number they are."""
+    for entry in history:
+        if entry.type == "result" and entry.call_id and _known(call_id, {entry.call_id}):
+            found = re.search(pattern, entry.text or "")
+            if found is not None:
+                return int(found[1]) if found[1].isdecimal() else found[1]
+    raise Unscripted(f"no result of {call_id} holds what {pattern!r} looks for")
 
 
 def _next(turn: PlayTurn, history: Sequence[Entry], position: int) -> PlayResponse | None:

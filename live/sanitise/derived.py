@@ -6,7 +6,8 @@ it does not explain there is not what the table takes it for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -49,6 +50,63 @@ def _offset(
     if old != before:
         raise Underived(f"{'.'.join(path)} is {old}, but its line begins at byte {before}")
     return after
+
+
+def with_reaches(
+    raw: Sequence[Document], clean: Sequence[Document], names: tuple[str, ...]
+) -> list[Document]:
+    """Return clean files in which each named number reaches as far into another as it did.
+
+    It counts the bytes of that file's first lines; which file is meant is told by an id that
+    stands beside the number and in the file's name.
+    """
+    if not names:
+        return list(clean)
+    ends = [_ends(document) for document in raw]
+    reached = [_ends(document) for document in clean]
+
+    def reach(number: int, beside: Any) -> int:
+        for index, document in enumerate(raw):
+            if any(isinstance(one, str) and one in document.path for one in beside.values()):
+                if number not in ends[index]:
+                    raise Underived(f"no line of {document.path} ends at byte {number}")
+                return reached[index][ends[index].index(number)]
+        raise Underived(f"nothing beside {number} names a file")
+
+    return [
+        msgspec.structs.replace(
+            new,
+            records=tuple(
+                _reaching(one, was, (), names, reach)
+                for one, was in zip(new.records, old.records, strict=True)
+            ),
+        )
+        for new, old in zip(clean, raw, strict=True)
+    ]
+
+
+def _reaching(
+    new: Any,
+    old: Any,
+    path: tuple[str, ...],
+    names: tuple[str, ...],
+    reach: Callable[[int, Any], int],
+) -> Any:
+    if not isinstance(new, dict) or len(new) != len(old):
+        return new
+    found: dict[str, Any] = {}
+    for (key, one), (_, was) in zip(new.items(), old.items(), strict=True):
+        here = (*path, key)
+        is_named = isinstance(one, int) and named(here, names)
+        found[key] = reach(was, old) if is_named else _reaching(one, was, here, names, reach)
+    return found
+
+
+def _ends(document: Document) -> list[int]:
+    """Return the bytes after each line of a file."""
+    if document.form != "lines":
+        return []
+    return list(itertools.accumulate(_size(document, record) for record in document.records))
 
 
 def _size(document: Document, record: Any) -> int:

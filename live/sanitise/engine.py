@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from live.sanitise import renaming
-from live.sanitise.derived import with_offsets
+from live.sanitise.derived import with_offsets, with_reaches
 from live.sanitise.documents import Document, dumps
 from live.sanitise.ordering import in_order
 from live.sanitise.provenance import TOKEN, Provenance, placeholder
@@ -71,7 +71,8 @@ class Sanitiser:
         for document in ordered:
             self._learn(document)
         self._settle()
-        return [self._document(document, self._rules) for document in ordered]
+        clean = [self._document(document, self._rules) for document in ordered]
+        return with_reaches(ordered, clean, self._rules.reaches)
 
     def aside(self, documents: Sequence[Document]) -> list[Document]:
         """Return what the CLI wrote beside its files, sanitised after them.

@@ -131,7 +131,8 @@ def script_strings(
         *(SIGNATURE, ENCRYPTED),
     }
     for picture in scenario.pictures.values():
-        found |= {base64.b64encode(png(picture)).decode(), digest(picture), MEDIA_TYPE}
+        encoded = base64.b64encode(png(picture)).decode()
+        found |= {encoded, f"data:{MEDIA_TYPE};base64,{encoded}", digest(picture), MEDIA_TYPE}
     for response in (r for thread in play.threads for turn in thread.turns for r in turn.responses):
         found |= {f"{prefix}{response.id}" for prefix in ("msg_", "req_", "resp_", "chatcmpl-")}
     return {text for text in found if text}

@@ -103,6 +103,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     format's, kept as empty. ``tied``: kinds of record whose time is that of the record before;
     ``beside``: values that get the time of their record, however much earlier they were taken.
     ``offsets``: numbers that say at which byte of the file their own line begins.
+    ``reaches``: numbers that say up to which byte another file is meant, whose id is beside.
     ``apart``: a file holding one of these strings has a clock of its own, because it was
     written beside the conversation in no fixed order. ``floating``: see :class:`Floating`.
     ``neighbours``: see :class:`Neighbours`. ``worded``: see :class:`Wording`. ``drawn``: names
@@ -119,6 +120,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     tied: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     offsets: tuple[str, ...] = ()
+    reaches: tuple[str, ...] = ()
     worded: tuple[Wording, ...] = ()
     drawn: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()

@@ -5,19 +5,33 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
 from live.agents.base import CannotDo, Driver, Expected, Translation
-from live.agents.codex import code_mode, words
-from live.agents.codex.settings import API_KEY_VARIABLE, config_toml
+from live.agents.codex import code_mode, failures, offered, streaming, words
+from live.agents.codex.settings import API_KEY_VARIABLE, Settings, config_toml
 from live.agents.codex.traits import traits
+from live.agents.codex.typed import TypedConversation
 from live.agents.patches import files_before
+from live.conversation import Conversation
 from live.model.play import Auxiliary, Play, PlayResponse, Thread, Wire
-from live.model.script import Call, Mcp, Response, Scenario
+from live.model.script import (
+    Ask,
+    Call,
+    Failure,
+    Mcp,
+    Response,
+    Scenario,
+    Turn,
+    UseSkill,
+    ViewImage,
+)
+from live.sandbox import HOME, TOOLS, Sandbox
+from live.terminal import Terminal
 
 CLASSIC = "classic-tools"
 CODE_MODE = "code-mode"
@@ -44,6 +58,10 @@ _TOOL_SECONDS = 0.4
 _CHILD_SECONDS = 3.0
 # Longer than a commit of a scenario's workspace takes.
 _COPY_SECONDS = 1.5
+# Fewer than a scenario says when its context is full, more than any of its answers takes.
+_COMPACT_TOKENS = 100_000
+
+_NO_COMMANDS = "no file is looked for that makes a slash command of the person's own"
 
 
 class CodexDriver(Driver):
@@ -84,14 +102,46 @@ class CodexDriver(Driver):
         return {API_KEY_VARIABLE: "sk-test"}
 
     def prepare(self, home: Path, workspace: str, port: int, scenario: Scenario | None) -> None:
-        """Write ``~/.codex/config.toml``."""
-        agents = self._traits.agents
-        uses_mcp = scenario is not None and any(isinstance(call, Mcp) for call in _calls(scenario))
+        """Write ``~/.codex/config.toml`` and the person's skills."""
         directory = home / ".codex"
         directory.mkdir(parents=True, exist_ok=True)
-        feature = None if agents is None else agents.feature
-        text = config_toml(self.model, port, workspace, mcp=uses_mcp, feature=feature)
+        text = config_toml(self.model, port, workspace, self._settings(scenario))
         (directory / "config.toml").write_text(text, encoding="utf-8")
+        if scenario is None:
+            return
+        if scenario.programs:
+            # Commands run in a login shell, which sets a PATH of its own.
+            (home / ".bash_profile").write_text(f"PATH={TOOLS}:$PATH\n", encoding="utf-8")
+        for name in scenario.skills:
+            path = Path(offered.skill_path(name, str(home)))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(offered.skill_file(name, scenario), encoding="utf-8")
+
+    def _settings(self, scenario: Scenario | None) -> Settings:
+        agents = self._traits.agents
+        features = [] if agents is None or agents.feature is None else [agents.feature]
+        if scenario is None:
+            return Settings(features=tuple(features))
+        top: dict[str, str | int] = {}
+        if offered.uses(scenario, Ask):
+            features.append("default_mode_request_user_input")
+        if scenario.compaction_summary is not None:
+            top["model_auto_compact_token_limit"] = _COMPACT_TOKENS
+        if offered.asks_leave(scenario):
+            top |= {"approval_policy": "on-request", "sandbox_mode": "read-only"}
+        retried = any(one.fails_first for turn in scenario.turns for one in turn.responses)
+        return Settings(
+            mcp=offered.uses(scenario, Mcp),
+            features=tuple(features),
+            retries=1 if retried else 0,
+            top=top,
+        )
+
+    def workspace_files(self, scenario: Scenario) -> Mapping[str, str]:
+        """Return the project's instructions, which Codex looks for in ``AGENTS.md``."""
+        if scenario.commands:
+            raise CannotDo(_NO_COMMANDS)
+        return {} if scenario.instructions is None else {"AGENTS.md": scenario.instructions}
 
     def arguments(self, prompt: str, *, resume: str | None, session_id: str) -> Sequence[str]:
         """Return ``exec`` or ``exec resume``; Codex chooses the id of a new session itself."""
@@ -101,6 +151,45 @@ class CodexDriver(Driver):
         if self._traits.resumes_by_path:
             return ["resume", resume, *_COMMON_FLAGS, "--", prompt]
         return ["exec", *_COMMON_FLAGS, "resume", resume, "--", prompt]
+
+    def turn_arguments(
+        self, turn: Turn, scenario: Scenario, *, resume: str | None, session_id: str
+    ) -> Sequence[str]:
+        """Return the arguments of one turn: with pictures, or in a copy of the session."""
+        if turn.slash is not None:
+            raise CannotDo(_NO_COMMANDS)
+        flags = ["exec", *_COMMON_FLAGS, *(["--json"] if self._traits.streams else [])]
+        pictures = [word for path in turn.images for word in ("-i", path)]
+        if resume is None:
+            return [*flags, *pictures, "--", turn.prompt]
+        goes_on = "fork" if turn.forks else "resume"
+        return [*flags, goes_on, *pictures, resume, "--", turn.prompt]
+
+    def converse(
+        self,
+        scenario: Scenario,
+        box: Sandbox,
+        executable: Sequence[str],
+        port: int,
+        *,
+        resume: str | None,
+        session_id: str,
+    ) -> Conversation:
+        """Start the terminal interface."""
+        del session_id
+        argv = [
+            *executable,
+            *self._typed_flags(scenario),
+            *([] if resume is None else ["resume", resume]),
+        ]
+        environment = self.environment(box.home_inside, port, scenario)
+        return TypedConversation(Terminal(box, argv, environment), box.workspace_inside)
+
+    def _typed_flags(self, scenario: Scenario) -> Sequence[str]:
+        daemon = ["--no-daemon"] if self._traits.daemon else []
+        if offered.asks_leave(scenario):
+            return daemon
+        return [*daemon, "--dangerously-bypass-approvals-and-sandbox"]
 
     def translate(self, call: Call, workspace: str) -> Translation:
         """Put a call into words, knowing nothing of the files that it touches."""
@@ -116,7 +205,17 @@ class CodexDriver(Driver):
             files = files_before(scenario, steps[0].id)
             order = response.finish_order
             return [code_mode.together(steps, files, workspace, order, self._traits)]
-        return [self._translate(call, files_before(scenario, call.id), workspace) for call in calls]
+        return [self._in_scenario(call, scenario, workspace) for call in calls]
+
+    def _in_scenario(self, call: Call, scenario: Scenario, workspace: str) -> Translation:
+        match call:
+            case ViewImage():
+                return offered.viewed(call, scenario, workspace)
+            case UseSkill():
+                return offered.skill(call, scenario, HOME)
+            case _:
+                files = files_before(scenario, call.id)
+                return offered.permitted(call, self._translate(call, files, workspace))
 
     def _translate(self, call: Call, files: Mapping[str, str], workspace: str) -> Translation:
         if self.dialect == CODE_MODE:
@@ -147,15 +246,36 @@ class CodexDriver(Driver):
             return expected
         return super().cut_short(expected)
 
+    def refusal(self, failure: Failure) -> Failure:
+        """Put a failure into the words of OpenAI's API."""
+        return failures.refusal(failure)
+
+    def failure_unrecorded(self, failure: Failure) -> Mapping[str, str]:
+        """Codex tells most failures in words of its own."""
+        return failures.unrecorded(failure)
+
+    @property
+    def typed_ahead(self) -> Literal["queued", "steered"]:
+        """What is sent while a turn runs is steered into it."""
+        return "steered"
+
     def auxiliaries(self) -> Sequence[Auxiliary]:
-        """Return what can be asked on the side: ``exec`` makes no titles, only summaries."""
+        """Return what can be asked on the side: the terminal interface wants a title."""
         return [
             Auxiliary(
-                kind="compaction",
-                contains=("CONTEXT CHECKPOINT COMPACTION",),
-                answer="The conversation so far, in short.",
-            )
+                kind="title",
+                contains=("Generate a concise, single-line task title", "User prompt:"),
+                answer='{"title":"A title"}',
+            ),
+            Auxiliary(
+                kind="compaction", contains=self.compaction_words, answer="The story so far."
+            ),
         ]
+
+    @property
+    def compaction_words(self) -> tuple[str, ...]:
+        """What stands in the request for a summary."""
+        return ("CONTEXT CHECKPOINT COMPACTION",)
 
     def pace(self, play: Play) -> Play:
         """Keep streams open until quick tools are done, and wait for subagents that are done.
@@ -169,6 +289,10 @@ class CodexDriver(Driver):
         opening = _COPY_SECONDS if self._traits.photographs else 0.0
         threads = tuple(_paced(one, opening) for one in play.threads)
         return msgspec.structs.replace(play, threads=threads)
+
+    def streamed(self, said: Sequence[str]) -> Sequence[Sequence[Any]]:
+        """Return what ``--json`` made each process say."""
+        return [streaming.records(one) for one in said] if self._traits.streams else ()
 
     def session_files(self, home: Path) -> Sequence[Path]:
         """Return the rollouts, of the main session and of subagents.
@@ -219,12 +343,6 @@ def _paced_response(response: PlayResponse, opening: float) -> PlayResponse:
         linger=_TOOL_SECONDS if response.calls else 0.0,
         delay=_CHILD_SECONDS if waits else opening,
     )
-
-
-def _calls(scenario: Scenario) -> Iterator[Call]:
-    for turn in scenario.turns:
-        for response in turn.responses:
-            yield from response.calls
 
 
 def _meta(rollout: Path) -> dict[str, Any]:

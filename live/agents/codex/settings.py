@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+
+import msgspec
 
 from live.mcp_server import SERVER
 from live.sandbox import MCP_COMMAND
@@ -16,7 +19,7 @@ PROVIDER = "scripted"
 _CONFIG = """\
 model = {model}
 model_provider = "{provider}"
-check_for_update_on_startup = false
+{top}check_for_update_on_startup = false
 
 [analytics]
 enabled = false
@@ -33,12 +36,15 @@ name = "{provider}"
 base_url = "http://127.0.0.1:{port}/v1"
 wire_api = "responses"
 env_key = "{key}"
-request_max_retries = 0
+request_max_retries = {retries}
 stream_max_retries = 0
 stream_idle_timeout_ms = 60000
 
 [projects.{workspace}]
 trust_level = "trusted"
+
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
 """
 
 _MCP = """
@@ -47,16 +53,27 @@ command = {command}
 """
 
 
-def config_toml(model: str, port: int, workspace: str, *, mcp: bool, feature: str | None) -> str:
-    """Return ``config.toml``; ``mcp`` adds the scenario's MCP server, ``feature`` a switch."""
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a scenario needs: its MCP server, features, retries, and further settings by name."""
+
+    mcp: bool = False
+    features: tuple[str, ...] = ()
+    retries: int = 0
+    top: Mapping[str, str | int] = {}
+
+
+def config_toml(model: str, port: int, workspace: str, wants: Settings) -> str:
+    """Return ``config.toml``."""
     text = _CONFIG.format(
         model=json.dumps(model),
         provider=PROVIDER,
         port=port,
         key=API_KEY_VARIABLE,
-        features="" if feature is None else f"{feature} = true\n",
+        features="".join(f"{feature} = true\n" for feature in wants.features),
+        retries=wants.retries,
+        top="".join(f"{name} = {json.dumps(value)}\n" for name, value in wants.top.items()),
         workspace=json.dumps(workspace),
     )
-    if mcp:
+    if wants.mcp:
         text += _MCP.format(server=SERVER, command=json.dumps(MCP_COMMAND))
     return text

@@ -41,8 +41,10 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     paths, the content of a deleted file and that a tool failed. ``command_events`` says the
     same of a command's end. ``directory`` says that the working directory is recorded.
     ``photographs`` says that it takes a copy of the workspace when a turn begins, and notes it.
-    ``resumes_by_path`` says that ``exec`` has no ``resume`` and takes the rollout's path from
-    its configuration; ``hangs_after_failure`` that it stays when its turn has failed.
+    ``daemon`` says that the terminal interface starts a server that outlives it, unless told
+    not to. ``streams`` says that its stream for programs is recorded, which is done of two
+    releases. ``resumes_by_path`` says that ``exec`` has no ``resume`` and takes the rollout's
+    path from its configuration; ``hangs_after_failure`` that it stays when its turn has failed.
     """
 
     model: str
@@ -58,6 +60,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     mcp_name: str
     agents: Agents | None
     photographs: bool
+    daemon: bool
+    streams: bool
     resumes_by_path: bool
     hangs_after_failure: bool
 
@@ -101,6 +105,8 @@ _CALL_EVENTS = Version(0, 130, 0)
 _NAMESPACES = Version(0, 130, 0)
 _PLAIN_NAMESPACES = Version(0, 140, 0)
 _NAMES_WITH_MCP = Version(0, 77, 0)
+_STREAMED = ("0.150.0", "0.171.0")
+_DAEMON = Version(0, 171, 0)
 _ENVELOPE = Version(0, 45, 0)
 
 
@@ -123,6 +129,8 @@ def traits(version: str) -> Traits:
         mcp_name="mcp__{}__{}" if release >= _NAMES_WITH_MCP else "{}__{}",
         agents=next(agents for since, agents in _AGENTS if release >= since),
         photographs=_PHOTOGRAPHS <= release < _PHOTOGRAPHS_GONE,
+        daemon=release >= _DAEMON,
+        streams=version in _STREAMED,
         resumes_by_path=release < _ENVELOPE,
         hangs_after_failure=release < _ENVELOPE,
     )

@@ -15,17 +15,22 @@ import msgspec
 
 from live.agents import patches
 from live.agents.base import CannotDo, Expected, Translation, Untaught
+from live.agents.codex import offered
 from live.agents.codex.traits import Traits
 from live.mcp_server import SERVER
 from live.model.play import WireCall
 from live.model.script import (
+    Ask,
     Call,
+    Collect,
     Command,
     Create,
     Delete,
     Mcp,
+    Propose,
     Read,
     Rename,
+    SearchWeb,
     Spawn,
     Todo,
     UnknownTool,
@@ -34,6 +39,7 @@ from live.model.script import (
 
 SEALED = "the provider seals what one agent tells another: only the model reads it"
 _WAIT_MS = 30_000
+_SHOWN_LINES = 50
 _WAITING = "-wait"
 
 
@@ -43,6 +49,16 @@ def classic(call: Call, files: Mapping[str, str], workspace: str, has: Traits) -
     ``files`` is the workspace at the moment of the call.
     """
     match call:
+        case Command(background=True):
+            return offered.started(call)
+        case Collect():
+            return offered.collected(call)
+        case SearchWeb():
+            return offered.searched(call)
+        case Ask():
+            return offered.asked(call)
+        case Propose():
+            return offered.proposed(call)
         case Command() | Read():
             return Translation(call=_shell(call, has), expects=(executed(call, has),))
         case Create() | Update() | Delete() | Rename():
@@ -99,9 +115,7 @@ def executed(call: Command | Read, has: Traits) -> Expected:
     """Return what a reader must find of a command."""
     fields: dict[str, Any] = {"command": shell_command(call)}
     if isinstance(call, Command):
-        whole = call.exit_code == 0 or has.joined_output
-        output = call.stdout + call.stderr if whole else call.stderr
-        fields |= {"exit_code": call.exit_code, "output": output}
+        fields |= {"exit_code": call.exit_code, **_printed(call, has)}
     elif call.content is not None:
         fields |= {"exit_code": 0, "output": call.content}
     else:
@@ -109,6 +123,15 @@ def executed(call: Command | Read, has: Traits) -> Expected:
         fields |= {"exit_code": 1, "output": missing}
     fields["status"] = "failed" if fields["exit_code"] else "completed"
     return Expected(kind="CommandExecution", fields=fields)
+
+
+def _printed(call: Command, has: Traits) -> dict[str, Any]:
+    """Return what a reader must find of a command's output, of which Codex shows the model so
+    much: the first lines and the last ones."""
+    if call.prints is None:
+        whole = call.exit_code == 0 or has.joined_output
+        return {"output": call.stdout + call.stderr if whole else call.stderr}
+    return {"output_start": call.prints.first(_SHOWN_LINES), "output_extent": "truncated"}
 
 
 def patched(
@@ -248,7 +271,10 @@ def reported(call: Spawn, waits_by: str) -> tuple[Expected, ...]:
     """
     report = next((one.text for one in reversed(call.responses) if one.text), None)
     fields: dict[str, Any] = {"prompt": call.prompt, "status": "completed"}
+    failure = next((one.failure for one in call.responses if one.failure), None)
     if report is not None:
         fields["report"] = report
+    elif failure is not None:
+        fields |= {"status": "failed", "error": failure.message}
     wait = {"name": waits_by, "status": "completed"}
     return (Expected(kind="SubAgent", fields=fields), Expected(kind="ToolCall", fields=wait))

@@ -31,6 +31,12 @@ from live.model.wires.base import (
 )
 from live.model.wires.sealing import opened, with_seals
 
+SEARCH_CALL = "web_search_call"
+"""The item by which the provider says that it searched. A scripted call of that name is one:
+its arguments are the item's ``action``, nobody answers it, and the model goes on when it is
+asked again."""
+
+_SEARCH_ID = "ws_"
 _RESULTS = ("function_call_output", "custom_tool_call_output")
 _NO_WORDS = ("additional_tools", "compaction_trigger")
 
@@ -112,7 +118,14 @@ def whole(response: PlayResponse, body: Any, model: str) -> Any:
         "truncation": "disabled",
         "usage": _usage(response),
         "metadata": {},
+        **_going_on(response),
     }
+
+
+def _going_on(response: PlayResponse) -> dict[str, Any]:
+    """Say that the model's turn goes on after an answer in which only the provider acted."""
+    hosted = [call.name == SEARCH_CALL for call in response.calls]
+    return {"end_turn": False} if hosted and all(hosted) else {}
 
 
 def compacted(response: PlayResponse) -> Any:
@@ -155,10 +168,13 @@ def _item(item: Any) -> list[Entry]:
         return _result(item)
     if kind in _NO_WORDS:
         return []
-    if kind == "web_search_call":
+    if kind == SEARCH_CALL:
         # The provider searched by itself: what it looked for is in the item, and no result.
         action = item.get("action")
-        return [Entry(role="assistant", type="opaque", value={"type": kind, "action": action})]
+        value = {"type": kind, "action": action}
+        own = name_of(item.get("id"))
+        call_id = None if own is None else own.removeprefix(_SEARCH_ID)
+        return [Entry(role="assistant", type="opaque", value=value, call_id=call_id)]
     return [Entry(role="assistant", type="opaque", value={"type": kind})]
 
 
@@ -276,6 +292,13 @@ def _output_text(text: str) -> dict[str, Any]:
 
 def _output_call(call: WireCall) -> dict[str, Any]:
     item: dict[str, Any]
+    if call.name == SEARCH_CALL:
+        return {
+            "id": wire_id(_SEARCH_ID, call.id),
+            "type": SEARCH_CALL,
+            "status": "completed",
+            "action": call.arguments,
+        }
     if call.custom or isinstance(call.arguments, str):
         item = {
             "id": wire_id("ctc_", call.id),
@@ -320,6 +343,7 @@ def _item_events(index: int, item: dict[str, Any]) -> list[Event]:
         "message": _message_events,
         "function_call": _function_events,
         "custom_tool_call": _custom_events,
+        SEARCH_CALL: _search_events,
         "compaction": lambda _, item: (item, []),
     }[item["type"]]
     begun, inner = make(index, item)
@@ -370,6 +394,15 @@ def _custom_events(index: int, item: dict[str, Any]) -> tuple[Any, list[Event]]:
     return {**item, "status": "in_progress", "input": ""}, [
         *_deltas(f"{name}.delta", item["input"], **place),
         _event(f"{name}.done", **place, input=item["input"]),
+    ]
+
+
+def _search_events(index: int, item: dict[str, Any]) -> tuple[Any, list[Event]]:
+    place = {"item_id": item["id"], "output_index": index}
+    name = "response.web_search_call"
+    begun = {key: value for key, value in item.items() if key != "action"}
+    return {**begun, "status": "in_progress"}, [
+        _event(f"{name}.{step}", **place) for step in ("in_progress", "searching", "completed")
     ]
 
 

@@ -17,6 +17,7 @@ from transcripts.narration import split_name
 from transcripts.stores.codex.foreign import integer, items, mapping, parsed, text
 
 COMMANDS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec"})
+EXEC = "exec_command"
 PATCH = "apply_patch"
 SCRIPT = "exec"
 PLAN = "update_plan"
@@ -53,6 +54,10 @@ _SCRIPT_FRAME = re.compile(
     r"Wall time[^\n]*\nOutput:\n"
 )
 _TRUNCATED = re.compile(r"…\d+ (?:tokens|chars) truncated…|\[\.\.\. omitted \d+ of \d+ lines")
+_CUT_HEADING = re.compile(
+    r"(?:Warning: truncated output \(original token count: \d+\)\n)?"
+    r"Total output lines: \d+\n\n?"
+)
 _TOTAL_LINES = re.compile(r"Total output lines: \d+\n\n?")
 
 _FAILURES: dict[Status, re.Pattern[str]] = {
@@ -70,7 +75,10 @@ _FAILURES: dict[Status, re.Pattern[str]] = {
         r"|rejected by user"
         r"|user (?:rejected|cancelled) MCP tool call"
     ),
-    "cancelled": re.compile(r"aborted(?: by user after [^\n]*)?$|command (?:was )?aborted by user"),
+    "cancelled": re.compile(
+        r"(?:Wall time: [^\n]*\n)?aborted(?: by user(?: after [^\n]*)?)?$"
+        r"|command (?:was )?aborted by user"
+    ),
 }
 
 
@@ -84,6 +92,7 @@ class Framed(NamedTuple):
     body: str
     exit_code: int | None = None
     background_id: str | None = None
+    is_cut: bool = False
 
 
 def failure(output: str) -> Status | None:
@@ -118,7 +127,14 @@ def command_result(name: str, output: str) -> Framed | None:
         return None
     groups = found.groupdict()
     code = groups.get("code")
-    return Framed(output[found.end() :], None if code is None else int(code), groups.get("session"))
+    body = output[found.end() :]
+    heading = _CUT_HEADING.match(body)
+    return Framed(
+        body if heading is None else body[heading.end() :],
+        None if code is None else int(code),
+        groups.get("session"),
+        heading is not None,
+    )
 
 
 def patch_result(output: str) -> Framed | None:

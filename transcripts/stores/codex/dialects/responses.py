@@ -12,7 +12,7 @@ from transcripts.model import Asset, Content, Opaque, Part, Structured, Text
 from transcripts.stores.codex.foreign import items, mapping, text
 
 _DATA_URL = re.compile(r"data:([^;,]*);base64,(.*)", re.DOTALL)
-_IMAGE_OPENS = re.compile(r"<image(?: [^>]*)?>")
+_IMAGE_OPENS = re.compile(r'<image(?: name=\[Image #\d+\](?: path="[^"]*")?| [^>]*)?>')
 _IMAGE_CLOSES = "</image>"
 
 

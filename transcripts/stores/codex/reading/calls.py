@@ -146,7 +146,7 @@ class _Call:
         result = None if self._text is None else tools.command_result(draft.name, self._text)
         if result is not None:
             fields["output"] = (Text(text=result.body),)
-            fields["output_extent"] = _extent(result.body)
+            fields["output_extent"] = "truncated" if result.is_cut else _extent(result.body)
             fields["background_id"] = result.background_id
         elif self._text is not None and draft.has_call:
             return CommandExecution(
@@ -268,6 +268,12 @@ class _Call:
             if content is None and self._has_output:
                 content = self._shown(server)
             return ToolCall(**self._common, **fields, output=content)
+        if name == tools.STDIN and self._text is not None:
+            result = tools.command_result(tools.EXEC, self._text)
+            if result is not None:
+                extent = "truncated" if result.is_cut else _extent(result.body)
+                output = (Text(text=result.body),)
+                return ToolCall(**self._common, **fields, output=output, output_extent=extent)
         fields |= self._result(self._shown(server) if self._has_output else None)
         return ToolCall(**self._common, **fields)
 
@@ -352,6 +358,8 @@ class _Call:
         launched = "agent_id" in told or "task_name" in told
         if fields["status"] == "completed" and draft.report is not None:
             fields["output"] = (Text(text=draft.report),)
+        elif fields["status"] == "completed" and draft.failure is not None:
+            fields |= {"status": "failed", "output": None, "error": draft.failure}
         elif fields["status"] == "completed" and (launched or not self._has_output):
             # The call returns at once; what it returned is not the agent's report.
             fields |= {"status": "unresolved", "output": None}

@@ -187,6 +187,7 @@ class Called(Draft):
     caller: Called | None = None
     interrupted: bool = False
     report: str | None = None
+    failure: str | None = None
     later_exit_code: int | None = None
 
 

@@ -127,12 +127,14 @@ class Joining:
             self._report(agent, value.get("status"))
 
     def _report(self, agent_id: str | None, state: Any) -> None:
-        report = text(mapping(state).get("completed"))
-        if agent_id is None or report is None:
+        told = mapping(state)
+        report, failure = text(told.get("completed")), text(told.get("errored"))
+        if agent_id is None or (report is None and failure is None):
             return
         for draft in self._spawning.values():
-            if draft.report is None and _spawned(draft, agent_id):
-                draft.report = report
+            if _spawned(draft, agent_id):
+                draft.report = draft.report or report
+                draft.failure = draft.failure or failure
 
     def evidence(self, evidence: Evidence, vocabulary: Vocabulary) -> None:
         """Take in what an event or a completed item says of a call."""
