@@ -19,6 +19,7 @@ CORPUS = Path(__file__).resolve().parents[2] / "corpus" / "copilot"
         ("1.0.102", "subagent", None),
         ("1.0.102", "file-edits", "apply-patch"),
         ("1.0.60", "two-turns", None),
+        ("0.0.406", "parallel-calls", None),
     ],
 )
 def test_a_case_recorded_again_is_the_one_committed(
