@@ -83,7 +83,7 @@ def _by_turn(played: Sequence[Step]) -> dict[tuple[str | None, int], list[Step]]
 
 def _prompted(turn: Turn, number: int, scenario: Scenario, driver: Driver) -> dict[str, Any]:
     """Return the prompt as the person gave it."""
-    fields: dict[str, Any] = {"text": turn.prompt if turn.slash is None else turn.slash.typed}
+    fields: dict[str, Any] = {"text": driver.typed(turn, scenario)}
     if turn.images:
         fields["assets"] = [digest(scenario.pictures[name]) for name in turn.images]
     if turn.queued_during is not None:

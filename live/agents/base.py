@@ -130,6 +130,12 @@ class Driver(ABC):
             raise Untaught(f"no way is known to give {self.agent} such a turn as an argument")
         return self.arguments(turn.prompt, resume=resume, session_id=session_id)
 
+    def typed(self, turn: Turn, scenario: Scenario) -> str:
+        """Return the words by which a turn is given, as a record must hold them: its slash
+        command or its prompt, with whatever names its pictures where they are named in it."""
+        del scenario
+        return turn.prompt if turn.slash is None else turn.slash.typed
+
     def talks(self, scenario: Scenario) -> bool:
         """Return whether the scenario is taken in a :class:`Conversation`, not turn by turn."""
         return needs_person(scenario)
