@@ -428,3 +428,20 @@ def test_an_agent_is_spawned_and_waited_for_in_the_words_of_its_release(
 def test_there_are_no_agents_before_they_came() -> None:
     with pytest.raises(CannotDo, match="unsupported call: spawn_agent"):
         said(driver("0.77.0"), scenario([SPAWN]))
+
+
+def test_what_a_release_keeps_of_no_result_is_said_to_be_unrecorded() -> None:
+    fails = {"verb": "command", "id": "f", "run": "x", "stdout": "on\n", "stderr": "off\n"}
+    (old,) = said(driver("0.20.0"), scenario([fails | {"exit_code": 2}]))
+    (new,) = said(driver("0.45.0"), scenario([fails | {"exit_code": 2}]))
+    assert (old.expects[0].fields["output"], old.expects[0].fields["stdout"]) == ("off\n", "on\n")
+    assert set(old.expects[0].unrecorded) == {"stdout"}
+    assert (new.expects[0].fields["output"], new.expects[0].unrecorded) == ("on\noff\n", {})
+    (whole,) = said(driver("0.20.0"), scenario([fails]))
+    assert whole.expects[0].fields["output"] == "on\noff\n"
+    delete = {"verb": "delete", "id": "d", "path": "ledger.txt"}
+    (gone,) = said(driver("0.110.0"), scenario([delete]))
+    assert (gone.expects[0].fields["deleted"], set(gone.expects[0].unrecorded)) == (
+        LEDGER,
+        {"deleted"},
+    )

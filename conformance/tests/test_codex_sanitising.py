@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from live.sanitise import Clock, Document, Provenance, Sanitiser, encode, markers, rules
+from live.sanitise.renaming import stamps
 
 BEGUN = 1_790_000_000.0
 """2026-09-21T13:33:20Z."""
@@ -196,3 +197,10 @@ def test_every_frame_of_a_result_loses_its_time(text: str, holds: str) -> None:
     document = Document(path="r.jsonl", form="lines", records=(record,), style="\n")
     (clean,) = cleaned(Chance(4), [document])
     assert holds in clean.records[0]["payload"]["output"]
+
+
+@pytest.mark.parametrize("id", ["1234abcd-0000", "12345678-0000", "0f0f0f0f-0000"])
+def test_an_id_behind_a_time_in_a_name_is_no_time_zone(id: str) -> None:
+    clock = Clock(BEGUN, BEGUN + 60)
+    ((match, seconds),) = stamps(f"rollout-2026-09-21T13-33-20-{id}", clock)
+    assert (match[0], seconds) == ("2026-09-21T13-33-20", BEGUN)

@@ -16,8 +16,9 @@ from datetime import UTC, datetime, timedelta
 UUID = re.compile(r"(?<![0-9a-fA-F])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 STAMP = re.compile(
     r"(?<!\d)(\d{4})-(\d\d)-(\d\d)([T ])(\d\d)([:-])(\d\d)\6(\d\d)(\.\d{1,9})?"
-    r"(Z|[+-]\d\d:?\d\d)?(?!\d)"
+    r"(Z|[+-]\d\d:?\d\d)?(?![0-9a-f])"
 )
+"""A written time. In a file's name an id may follow, whose first digits are no time zone."""
 DAY = re.compile(r"(?<![\d-])(\d{4})([-/])(\d\d)\2(\d\d)(?![\d-])")
 
 BEGIN = datetime(2026, 1, 5, 10, 0, tzinfo=UTC)

@@ -114,23 +114,27 @@ def shell_command(call: Command | Read) -> str:
 def executed(call: Command | Read, has: Traits) -> Expected:
     """Return what a reader must find of a command."""
     fields: dict[str, Any] = {"command": shell_command(call)}
+    unrecorded: dict[str, str] = {}
     if isinstance(call, Command):
         fields |= {"exit_code": call.exit_code, **_printed(call, has)}
+        if "stdout" in fields:
+            unrecorded["stdout"] = "of a command that fails only the errors are kept"
     elif call.content is not None:
         fields |= {"exit_code": 0, "output": call.content}
     else:
         missing = f"cat: {call.path}: No such file or directory\n"
         fields |= {"exit_code": 1, "output": missing}
     fields["status"] = "failed" if fields["exit_code"] else "completed"
-    return Expected(kind="CommandExecution", fields=fields)
+    return Expected(kind="CommandExecution", fields=fields, unrecorded=unrecorded)
 
 
 def _printed(call: Command, has: Traits) -> dict[str, Any]:
     """Return what a reader must find of a command's output, of which Codex shows the model so
     much: the first lines and the last ones."""
     if call.prints is None:
-        whole = call.exit_code == 0 or has.joined_output
-        return {"output": call.stdout + call.stderr if whole else call.stderr}
+        if call.exit_code and call.stdout and not has.joined_output:
+            return {"output": call.stderr, "stdout": call.stdout}
+        return {"output": call.stdout + call.stderr}
     return {"output_start": call.prints.first(_SHOWN_LINES), "output_extent": "truncated"}
 
 
@@ -142,6 +146,7 @@ def patched(
     path = f"{root}{call.path}"
     status = "completed"
     change: dict[str, Any]
+    lost: dict[str, Any] = {}
     match call:
         case Create():
             patch = patches.create(call)
@@ -153,12 +158,15 @@ def patched(
         case Delete():
             patch = patches.delete(call)
             change = {"path": path, "operation": "delete"}
-            if call.path in files and has.call_events:
-                change["before"] = files[call.path]
+            if call.path in files:
+                told = change if has.call_events else lost
+                told["before" if has.call_events else "deleted"] = files[call.path]
         case Rename():
             patch = patches.rename(call, files.get(call.path))
             change = {"path": path, "operation": "move", "moved_to": f"{root}{call.to}"}
-    return patch, Expected(kind="FileChange", fields={"changes": [change], "status": status})
+    fields = {"changes": [change], "status": status, **lost}
+    unrecorded = dict.fromkeys(lost, "a patch names the file that it deletes and quotes nothing")
+    return patch, Expected(kind="FileChange", fields=fields, unrecorded=unrecorded)
 
 
 _NO_FAILURE = "a tool's failure is recorded like an answer, by no word or flag told from one"
