@@ -38,6 +38,8 @@ MCP_COMMAND = "scenario-mcp"
 """The scenario's MCP server, on the PATH of every sandbox."""
 
 _POLL_SECONDS = 0.05
+_REAP_SECONDS = 60.0
+"""What the kernel gets to end killed processes, on a machine that has much else to do."""
 
 _IDENTITY = {
     "GIT_AUTHOR_NAME": "Robin Field",
@@ -339,7 +341,7 @@ class Sandbox:
         """Kill a process group whose leader has been waited for, and prove that it is gone."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGKILL)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + _REAP_SECONDS
         while self._left(group):
             if time.monotonic() > deadline:
                 raise RuntimeError("a process of the CLI survived SIGKILL")
