@@ -10,8 +10,20 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from live.agents.base import Driver, Expected, Translation
-from live.model.play import Auxiliary, Judging, Play, PlayResponse, PlayTurn, Thread
-from live.model.script import Command, Failure, Response, Scenario, Spawn, Turn
+from live.model.play import Auxiliary, Judging, Play, PlayResponse, PlayTurn, Search, Thread
+from live.model.script import (
+    Command,
+    Failure,
+    Response,
+    Scenario,
+    SearchWeb,
+    Spawn,
+    Turn,
+    calls_of,
+)
+
+_FOUND = "That is what was found."
+"""What the provider says behind the hits of a search."""
 
 _ANSWER_SECONDS = 0.3
 """How long each answer takes, unless a driver paces otherwise: what a CLI writes behind its
@@ -112,7 +124,11 @@ def play(
             )
             for name, turns in threads.items()
         ),
-        auxiliaries=(*_compactions(scenario, driver), *driver.auxiliaries()),
+        auxiliaries=(
+            *_compactions(scenario, driver),
+            *_searches(scenario),
+            *driver.auxiliaries(),
+        ),
         judging=judging,
     )
     return driver.pace(composed)
@@ -129,6 +145,16 @@ def _compactions(scenario: Scenario | None, driver: Driver) -> Iterator[Auxiliar
         raise ValueError(f"{scenario.name} has two summaries, and nothing tells them apart")
     for summary in summaries[:1]:
         yield Auxiliary(kind="compaction", answer=summary, contains=driver.compaction_words)
+
+
+def _searches(scenario: Scenario | None) -> Iterator[Auxiliary]:
+    """Yield what the provider finds where a CLI asks it to search in a request on the side."""
+    if scenario is None:
+        return
+    for call in calls_of(response for turn in scenario.turns for response in turn.responses):
+        if isinstance(call, SearchWeb):
+            search = Search(query=call.query, hits=call.hits)
+            yield Auxiliary(kind="web-search", answer=_FOUND, contains=(call.query,), search=search)
 
 
 def _responses(step: Step, driver: Driver) -> Iterator[PlayResponse]:

@@ -74,6 +74,7 @@ class Resumption:
             if message is not None
             and message["thread"] is None
             and message["kind"] != "Error"
+            and "superseded" not in message
             and not all(held.holds({name: message[name]}) for name in message if name not in FRAME)
         ]
         return {"resumed": True, "forgets": forgets}

@@ -104,7 +104,7 @@ def _case(scenario: Scenario, driver: Driver, release: Release, target: Path) ->
     clean = sanitiser.documents(raw)
     same_shape(raw, clean, table)
     document = truth(scenario, driver, run.steps, run.exchanges)
-    missing = unrecorded(expected(run.steps, driver, scenario), raw)
+    missing = unrecorded(expected(run.steps, driver, scenario, run.exchanges), raw)
     gone = {entry["message"] for entry in missing if entry["fields"] is None}
     kept = [None if i in gone else one for i, one in enumerate(document["messages"])]
     home = target / "home"

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from live.agents.base import Driver
+from live.compaction import dropped
 from live.composing import Step
 from live.model.log import Exchange
 from live.model.script import Scenario, Turn
@@ -19,6 +20,9 @@ from live.model.wires.base import ENCRYPTED, pieces
 from live.pictures import digest
 
 FORMAT = 1
+
+
+_Known = tuple[dict[str, Any], Mapping[str | None, str]]
 
 
 class Untrue(Exception):
@@ -30,7 +34,7 @@ def truth(
 ) -> dict[str, Any]:
     """Return the document that a case's ``truth.json`` holds; :class:`Untrue` if it is not."""
     _check_asked(played, exchanges)
-    known = expected(played, driver, scenario)
+    known = expected(played, driver, scenario, exchanges)
     messages = [message for message, _ in known]
     _check_results(known, exchanges)
     return {
@@ -44,13 +48,16 @@ def truth(
 
 
 def expected(
-    played: Sequence[Step], driver: Driver, scenario: Scenario
+    played: Sequence[Step],
+    driver: Driver,
+    scenario: Scenario,
+    exchanges: Sequence[Exchange] = (),
 ) -> list[tuple[dict[str, Any], Mapping[str | None, str]]]:
     """Return each message with what its CLI is known not to record (field to reason).
 
     The field None stands for the whole message.
     They stand in the order in which a reader must find them on their threads, the main
-    thread's first.
+    thread's first. What a compaction took out of context is known by the ``exchanges``.
     """
     found: list[_Known] = []
     answers = _by_turn(played)
@@ -58,8 +65,11 @@ def expected(
         asked: list[_Known] = []
         if turn.summary is None:
             asked = [(_prompted(turn, number, scenario, driver), {})]
+        elif driver.compact_prompt is not None:
+            asked = [(_message("UserMessage", "human", number, text=driver.compact_prompt), {})]
         boundary = _boundary(scenario, number, driver)
-        asked = asked + boundary if driver.compacts_behind_prompt else boundary + asked
+        behind = driver.compacts_behind_prompt and turn.summary is None
+        asked = asked + boundary if behind else boundary + asked
         said = [one for step in answers.pop((None, number), ()) for one in _answer(step, driver)]
         found += [_placed(one, number, scenario, driver) for one in (*asked, *said)]
     for (_, _), steps in answers.items():
@@ -68,10 +78,13 @@ def expected(
         first = steps[0]
         found.append((_of(first, "UserMessage", "agent", text=first.prompt), known))
         found += [one for step in steps for one in _answer(step, driver)]
-    return found
-
-
-_Known = tuple[dict[str, Any], Mapping[str | None, str]]
+    gone = dropped([message for message, _ in found], exchanges)
+    return [
+        _reasoned(({**message, "superseded": "compaction"}, known), driver)
+        if index in gone
+        else (message, known)
+        for index, (message, known) in enumerate(found)
+    ]
 
 
 def _by_turn(played: Sequence[Step]) -> dict[tuple[str | None, int], list[Step]]:
@@ -112,6 +125,12 @@ def _placed(one: _Known, number: int, scenario: Scenario, driver: Driver) -> _Kn
         message = {**message, "superseded": "rewind"}
     if any(turn.forks for turn in later):
         message = {**message, "inherited": True}
+    return _reasoned((message, known), driver)
+
+
+def _reasoned(one: _Known, driver: Driver) -> _Known:
+    """Say of a message why its CLI does not record some of it."""
+    message, known = one
     reasons = {name: why for name, why in driver.never_recorded.items() if name in message}
     return message, {**known, **reasons}
 

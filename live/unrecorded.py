@@ -137,6 +137,8 @@ class Kept:
     def _stands(self, text: str) -> bool:
         if any(text in one for one in self._strings):
             return True
+        if text.startswith("/") and self._in_pieces(text.split(" ", 1)):
+            return True
         if self._stands_below(text):
             return True
         lines = [line.strip() for line in text.split("\n") if line.strip()]
@@ -152,6 +154,10 @@ class Kept:
             and any("/".join(parts[at:]) in one for one in self._strings)
             for at in range(2, len(parts))
         )
+
+    def _in_pieces(self, pieces: Sequence[str]) -> bool:
+        """Return whether a slash command stands somewhere with its arguments beside it."""
+        return any(all(piece in one for piece in pieces) for one in self._strings)
 
 
 def _words(value: Any) -> Iterator[str]:

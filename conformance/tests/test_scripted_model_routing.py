@@ -13,10 +13,19 @@ import pytest
 
 from live.model.history import Entry
 from live.model.log import Answer, Exchange, committed, line, read
-from live.model.play import Auxiliary, Play, PlayResponse, PlayTurn, Thread, Wire, WireCall
+from live.model.play import (
+    Auxiliary,
+    Play,
+    PlayResponse,
+    PlayTurn,
+    Search,
+    Thread,
+    Wire,
+    WireCall,
+)
 from live.model.process import ScriptedModel
 from live.model.routing import Asked, Unscripted, route
-from live.model.script import Failure
+from live.model.script import Failure, SearchHit
 
 TOOLS = ("Bash", "Read")
 
@@ -263,7 +272,11 @@ def test_an_argument_that_an_earlier_result_told_is_copied() -> None:
 AUXILIARIES = (
     Auxiliary(kind="warm-up", answer="warm", contains=("Warmup",)),
     Auxiliary(kind="compaction", answer="sum", contains=("create a detailed summary",)),
-    Auxiliary(kind="web-search", answer="found"),
+    Auxiliary(
+        kind="web-search",
+        answer="found",
+        search=Search(query="gates", hits=(SearchHit(title="Gates", url="https://gates.example"),)),
+    ),
     Auxiliary(kind="summary", answer="s", in_system=True, contains=("Summarise",)),
     Auxiliary(kind="title", answer='{"title": "Gates"}', has_tools=False),
 )
@@ -358,6 +371,10 @@ def test_a_nested_search_answers_with_a_search_and_words(tmp_path: Path) -> None
     assert (status, exchange.kind) == (200, "web-search")
     search, found, words = value["content"]
     assert (search["type"], search["name"]) == ("server_tool_use", "web_search")
+    assert search["input"] == {"query": "gates"}
+    assert [(hit["title"], hit["url"]) for hit in found["content"]] == [
+        ("Gates", "https://gates.example")
+    ]
     assert (found["type"], found["tool_use_id"]) == ("web_search_tool_result", search["id"])
     assert words == {"type": "text", "text": "found"}
     assert value["stop_reason"] == "end_turn"

@@ -214,6 +214,12 @@ class Driver(ABC):
         raise Untaught(f"no way is known to let {self.agent} {self.version} compact")
 
     @property
+    def compact_prompt(self) -> str | None:
+        """What the person says to have the conversation compacted, where this CLI records it
+        among the prompts."""
+        return None
+
+    @property
     def queues_until_end(self) -> bool:
         """Whether what is typed ahead waits until the turn before is over; else the model sees
         it with the next result."""

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from live.model.script import Failure
+from live.model.script import Failure, SearchHit
 
 Wire = Literal["anthropic", "responses", "chat"]
 Judging = Literal["record", "enforce"]
@@ -31,10 +31,18 @@ class WireCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     custom: bool = False
 
 
+class Search(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A search that the provider makes on the side, and what it finds."""
+
+    query: str
+    hits: tuple[SearchHit, ...]
+
+
 class PlayResponse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One scripted answer. ``id`` is unique in the play and becomes message and request id.
 
-    ``fails_first`` is said to the first request that asks for it. ``delay`` are seconds before
+    ``fails_first`` is said to the first request that asks for it; ``search`` is what the provider
+    looked for and found before it spoke. ``delay`` are seconds before
     the answer begins, ``pause`` seconds before each piece of it, ``linger`` seconds between its
     last item and the end of its stream. ``thoughts_as`` is the field that thoughts travel in
     on the chat wire, where every provider has its own.
@@ -54,6 +62,7 @@ class PlayResponse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     linger: float = 0.0
     thoughts_as: Literal["reasoning_content", "reasoning_text"] = "reasoning_content"
     usage: dict[str, int] = {}
+    search: Search | None = None
 
 
 class PlayTurn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -83,6 +92,7 @@ class Auxiliary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     contains: tuple[str, ...] = ()
     in_system: bool = False
     has_tools: bool | None = None
+    search: Search | None = None
 
 
 class Play(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

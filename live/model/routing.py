@@ -49,7 +49,8 @@ def route(play: Play, asked: Asked) -> Routed:
         if _fits(auxiliary, asked):
             name = f"{auxiliary.kind}-{index}"
             return Routed(
-                kind=auxiliary.kind, response=PlayResponse(id=name, text=auxiliary.answer)
+                kind=auxiliary.kind,
+                response=PlayResponse(id=name, text=auxiliary.answer, search=auxiliary.search),
             )
     special = _special(asked)
     if special is not None:

@@ -124,6 +124,7 @@ def script_strings(
     found: set[str] = set()
     for value in (scenario, tuple(played), play):
         _collect(msgspec.to_builtins(value), found)
+    found |= {driver.compact_prompt} if driver.compact_prompt else set()
     slug = re.sub(r"[^A-Za-z0-9]", "-", workspace)
     found |= {
         *(driver.agent, driver.version, driver.model, workspace, slug),

@@ -7,17 +7,52 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from live.agents.base import Driver, Translation
-from live.agents.claude import tools
+import msgspec
+
+from live.agents.base import Driver, Expected, Translation
+from live.agents.claude import failures, output, tools, verbs
+from live.agents.claude.streaming import COMPACT, StreamConversation, words_of
+from live.agents.claude.surroundings import lay_skills, onboarded, workspace_files, write_json
+from live.agents.claude.typed import TypedConversation
+from live.conversation import Conversation
 from live.mcp_server import SERVER
-from live.model.play import Auxiliary, Wire
-from live.model.script import Call, Mcp, Response, Scenario, Todo
-from live.sandbox import MCP_COMMAND
+from live.model.play import Auxiliary, Play, Thread, Wire
+from live.model.script import (
+    Ask,
+    Call,
+    Failure,
+    Mcp,
+    Propose,
+    Response,
+    Scenario,
+    Todo,
+    Turn,
+    ViewImage,
+    calls_of,
+    needs_person,
+)
+from live.pictures import digest, png
+from live.sandbox import MCP_COMMAND, Sandbox
+from live.terminal import Terminal
 
 WARM_UP = "Warmup"
 """What 2.0.77 asks each of its three agents while it starts."""
 
 _WARM_UPS = 3
+
+_SUMMARY = "detailed summary"
+"""What it asks for when it compacts."""
+
+_FULL = {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "5", "CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"}
+"""Lets it compact by itself when a conversation holds 5,000 tokens."""
+
+_BACKGROUND_SECONDS = 5.0
+"""More than any scripted command in the background takes: its end is then told with the result
+of the next call, not at some point behind it."""
+
+_KEY = "sk-test"
+_TOKEN = "CLAUDE_CODE_OAUTH_TOKEN"
+"""Where somebody with a subscription has what others have as a key."""
 
 _EXAMPLE_FILES = "Files modified by user:"
 """Begins what 2.0.77 asks about a repository's history, to suggest file names."""
@@ -57,25 +92,33 @@ class ClaudeDriver(Driver):
         """Return the variables that keep it offline and let it run as root."""
         return {
             "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}",
-            "ANTHROPIC_API_KEY": "sk-test",
+            _TOKEN if failures.has_allowance(scenario) else "ANTHROPIC_API_KEY": _KEY,
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "CLAUDE_CODE_MAX_RETRIES": "0",
+            "CLAUDE_CODE_MAX_RETRIES": str(failures.retries(scenario)),
             "DISABLE_AUTOUPDATER": "1",
             "DISABLE_ERROR_REPORTING": "1",
             "DISABLE_TELEMETRY": "1",
             "IS_SANDBOX": "1",
+            **(_FULL if scenario is not None and scenario.compaction_summary else {}),
         }
 
     def prepare(self, home: Path, workspace: str, port: int, scenario: Scenario | None) -> None:
         """Register the MCP server and switch the checklist on, where a scenario needs them."""
         if scenario is None:
             return
+        lay_skills(home, scenario)
+        if scenario.terminal:
+            write_json(home / ".claude.json", onboarded(workspace, _KEY))
         if tools.calls(scenario, Mcp):
             server = {"type": "stdio", "command": MCP_COMMAND, "args": [], "env": {}}
-            _write(home / ".claude.json", {"mcpServers": {SERVER: server}})
+            write_json(home / ".claude.json", {"mcpServers": {SERVER: server}})
         if tools.calls(scenario, Todo) and tools.has_tasks(self.version):
             switch = {"env": {"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}}
-            _write(home / ".claude" / "settings.json", switch)
+            write_json(home / ".claude" / "settings.json", switch)
+
+    def workspace_files(self, scenario: Scenario) -> Mapping[str, str]:
+        """Return ``CLAUDE.md`` and the commands under ``.claude``."""
+        return workspace_files(scenario)
 
     def arguments(self, prompt: str, *, resume: str | None, session_id: str) -> Sequence[str]:
         """Return the arguments of one ``-p`` run, or of one that goes on with a session."""
@@ -85,6 +128,71 @@ class ClaudeDriver(Driver):
             *("--dangerously-skip-permissions", *which, "--", prompt),
         ]
 
+    def turn_arguments(
+        self, turn: Turn, scenario: Scenario, *, resume: str | None, session_id: str
+    ) -> Sequence[str]:
+        """Return the arguments of a turn: its command is typed like a prompt."""
+        which = ["--session-id", session_id] if resume is None else ["--resume", resume]
+        if turn.forks:
+            which.append("--fork-session")
+        if scenario.worktree is not None:
+            which += ["--worktree", scenario.worktree]
+        return [
+            *("--print", "--output-format", "stream-json", "--verbose", "--model", self.model),
+            *("--dangerously-skip-permissions", *which, "--", words_of(turn)),
+        ]
+
+    def talks(self, scenario: Scenario) -> bool:
+        """Return whether somebody must be there; pictures can't be given as an argument."""
+        return needs_person(scenario) or any(turn.images for turn in scenario.turns)
+
+    def converse(
+        self,
+        scenario: Scenario,
+        box: Sandbox,
+        executable: Sequence[str],
+        port: int,
+        *,
+        resume: str | None,
+        session_id: str,
+    ) -> Conversation:
+        """Start it for somebody who talks to it: over its streams, or at a terminal."""
+        which = ["--session-id", session_id] if resume is None else ["--resume", resume]
+        environment = self.environment(box.home_inside, port, scenario)
+        if scenario.terminal:
+            argv = [*executable, "--model", self.model, *which, *_permissions(scenario)]
+            return TypedConversation(Terminal(box, argv, environment), scenario.turns)
+        argv = [
+            *executable,
+            *("--print", "--input-format", "stream-json", "--output-format", "stream-json"),
+            *("--verbose", "--model", self.model, *which, *_permissions(scenario)),
+        ]
+        pictures = {name: png(picture) for name, picture in scenario.pictures.items()}
+        return StreamConversation(box, argv, environment, pictures)
+
+    def refusal(self, failure: Failure) -> Failure:
+        """Put a failure into the words of Anthropic's API."""
+        return failures.refusal(failure)
+
+    def retried(self, failure: Failure) -> Sequence[Expected]:
+        """Return the record of the first attempt."""
+        return [failures.retried(failure)]
+
+    @property
+    def compaction_words(self) -> tuple[str, ...]:
+        """It asks for the summary as it asks for anything else."""
+        return (_SUMMARY,)
+
+    @property
+    def compact_prompt(self) -> str | None:
+        """Its own command is recorded as one that was typed."""
+        return COMPACT
+
+    @property
+    def compacts_behind_prompt(self) -> bool:
+        """The prompt is recorded first, and kept beside the summary."""
+        return True
+
     def translate(self, call: Call, workspace: str) -> Translation:
         """Put a call into this release's tools."""
         return tools.translate(call, workspace, self.version)[0]
@@ -93,11 +201,13 @@ class ClaudeDriver(Driver):
         self, response: Response, scenario: Scenario, workspace: str
     ) -> Sequence[Translation]:
         """Put an answer's calls into this release's tools: a checklist may take several."""
-        return [
-            translation
-            for call in response.calls
-            for translation in tools.translate(call, workspace, self.version)
-        ]
+        found: list[Translation] = []
+        for call in response.calls:
+            if isinstance(call, ViewImage):
+                found.append(verbs.view(call, workspace, [digest(scenario.pictures[call.path])]))
+            else:
+                found += tools.translate(call, workspace, self.version)
+        return found
 
     def auxiliaries(self) -> Sequence[Auxiliary]:
         """Return the answers to what it asks on the side."""
@@ -107,6 +217,14 @@ class ClaudeDriver(Driver):
             Auxiliary(kind="classifier", answer="none", contains=(_PREFIX,), has_tools=False),
             Auxiliary(kind="classifier", answer=_NO_PATHS, contains=_SHOWN_PATHS, has_tools=False),
         ]
+
+    def pace(self, play: Play) -> Play:
+        """Let a command in the background come to its end before the model looks for it."""
+        return msgspec.structs.replace(play, threads=tuple(_waiting(one) for one in play.threads))
+
+    def streamed(self, said: Sequence[str]) -> Sequence[Sequence[Any]]:
+        """Return the records of ``stream-json``."""
+        return output.records(said)
 
     def session_files(self, home: Path) -> Sequence[Path]:
         """Return transcripts, subagents' transcripts and their side files.
@@ -143,6 +261,22 @@ class ClaudeDriver(Driver):
         return said[-1] if said else None
 
 
+def _waiting(thread: Thread) -> Thread:
+    turns = tuple(
+        msgspec.structs.replace(
+            turn,
+            responses=tuple(
+                msgspec.structs.replace(response, delay=_BACKGROUND_SECONDS)
+                if verbs.collects(response)
+                else response
+                for response in turn.responses
+            ),
+        )
+        for turn in thread.turns
+    )
+    return msgspec.structs.replace(thread, turns=turns)
+
+
 def _is_warm_up(path: Path) -> bool:
     return path.name.startswith("agent-") and f'"content":"{WARM_UP}"' in path.read_text("utf-8")
 
@@ -152,6 +286,14 @@ def _began(path: Path) -> str:
         return json.loads(lines.readline())["timestamp"]
 
 
-def _write(path: Path, value: Any) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value), encoding="utf-8")
+def _permissions(scenario: Scenario) -> Sequence[str]:
+    """Return how it is said whether calls need the person's word."""
+    asked = any(
+        isinstance(call, (Ask, Propose)) or getattr(call, "permission", None) is not None
+        for turn in scenario.turns
+        for call in calls_of(turn.responses)
+    )
+    if not asked:
+        return ("--dangerously-skip-permissions",)
+    mode = next((turn.mode for turn in scenario.turns if turn.mode is not None), "default")
+    return ("--permission-mode", mode, "--permission-prompt-tool", "stdio")

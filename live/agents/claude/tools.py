@@ -10,7 +10,8 @@ from typing import Any
 
 from semver import Version
 
-from live.agents.base import Expected, Translation, Untaught
+from live.agents.base import Expected, Translation
+from live.agents.claude import verbs
 from live.mcp_server import SERVER
 from live.model.play import WireCall
 from live.model.script import (
@@ -38,8 +39,6 @@ _TASKS_SINCE = Version.parse("2.1.142")
 _STREAMS_MERGED_SINCE = Version.parse("2.1.112")
 """The release that shows a failing command's two streams as they came; 2.0.77 shows standard
 error first and an empty line between."""
-
-_NO_EXIT_CODE = "a command that succeeds is recorded without its exit code"
 
 
 def calls(scenario: Scenario, verb: type[Call]) -> bool:
@@ -82,7 +81,7 @@ def translate(call: Call, workspace: str, version: str) -> list[Translation]:
         case Spawn():
             return [_spawn(call, "Agent" if release >= _AGENT_SINCE else "Task")]
         case _:
-            raise Untaught(f"no way is known to make {type(call).__name__} with Claude Code")
+            return [verbs.translate(call, workspace)]
 
 
 def _use(call_id: str, name: str, arguments: dict[str, Any]) -> WireCall:
@@ -90,6 +89,8 @@ def _use(call_id: str, name: str, arguments: dict[str, Any]) -> WireCall:
 
 
 def _command(call: Command, version: str) -> Translation:
+    if call.background or call.prints is not None or call.permission is not None:
+        return verbs.command(call)
     arguments = {"command": call.run, "description": f"Scripted step {call.id}"}
     shown = call.stdout + call.stderr
     if call.exit_code and Version.parse(version) < _STREAMS_MERGED_SINCE:
@@ -106,7 +107,7 @@ def _command(call: Command, version: str) -> Translation:
             Expected(
                 kind="CommandExecution",
                 fields=fields,
-                unrecorded={"exit_code": _NO_EXIT_CODE} if call.exit_code == 0 else {},
+                unrecorded={"exit_code": verbs.NO_EXIT_CODE} if call.exit_code == 0 else {},
             ),
         ),
     )
@@ -213,12 +214,17 @@ def _spawn(call: Spawn, name: str) -> Translation:
         "subagent_type": "general-purpose",
     }
     if name == "Agent":
-        arguments["run_in_background"] = False
-    fields = {
+        arguments["run_in_background"] = call.background
+    fields: dict[str, Any] = {
         "description": call.description,
         "prompt": call.prompt,
-        "report": call.responses[-1].text,
+        "background": call.background,
     }
+    failure = call.responses[-1].failure
+    if failure is not None:
+        fields |= {"status": "failed", "error": failure.message}
+    else:
+        fields["report"] = call.responses[-1].text
     return Translation(
         call=_use(call.id, name, arguments),
         expects=(Expected(kind="SubAgent", fields=fields),),

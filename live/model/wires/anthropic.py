@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from live.model.history import Entry
-from live.model.play import PlayResponse
+from live.model.play import PlayResponse, Search
 from live.model.script import Failure
 from live.model.wires.base import (
     ENCRYPTED,
@@ -197,8 +197,8 @@ def _blocks(response: PlayResponse, body: Any) -> list[dict[str, Any]]:
         blocks.append({"type": "thinking", "thinking": response.reasoning, "signature": SIGNATURE})
     if response.sealed_reasoning:
         blocks.append({"type": "redacted_thinking", "data": ENCRYPTED})
-    if is_search(body):
-        blocks += _search_blocks(response)
+    if response.search is not None and is_search(body):
+        blocks += _search_blocks(response, response.search)
     if response.text is not None:
         blocks.append({"type": "text", "text": response.text})
     blocks += [
@@ -208,23 +208,26 @@ def _blocks(response: PlayResponse, body: Any) -> list[dict[str, Any]]:
     return blocks
 
 
-def _search_blocks(response: PlayResponse) -> list[dict[str, Any]]:
+def _search_blocks(response: PlayResponse, search: Search) -> list[dict[str, Any]]:
     call_id = wire_id("srvtoolu_", response.id)
-    found = {
-        "type": "web_search_result",
-        "title": "Scripted result",
-        "url": "https://example.com/scripted",
-        "encrypted_content": SIGNATURE,
-        "page_age": None,
-    }
+    found = [
+        {
+            "type": "web_search_result",
+            "title": hit.title,
+            "url": hit.url,
+            "encrypted_content": SIGNATURE,
+            "page_age": None,
+        }
+        for hit in search.hits
+    ]
     return [
         {
             "type": "server_tool_use",
             "id": call_id,
             "name": "web_search",
-            "input": {"query": "scripted"},
+            "input": {"query": search.query},
         },
-        {"type": "web_search_tool_result", "tool_use_id": call_id, "content": [found]},
+        {"type": "web_search_tool_result", "tool_use_id": call_id, "content": found},
     ]
 
 

@@ -47,10 +47,23 @@ _DENIED = re.compile(
 
 _API_ERROR = re.compile(r"API Error: (?P<status>[1-5]\d\d)\b")
 
+_STOPPED = "stopped while running"
+"""2.1.332 corrects its own sentence where its input is a stream: the call was never refused."""
+
 _STOCK_REFUSAL = re.compile(
     r"The user doesn't want to (?:proceed with this tool use|take this action right now)\."
     r"(?: The tool use was rejected \(eg\. [^()]*\)\.)?"
     r"(?: STOP what you are doing [^.]*\.)?"
+)
+
+_PERSISTED = re.compile(
+    r"<persisted-output>.*?saved to: (?P<path>[^\n]+)\n\n"
+    r"Preview \(first [^\n]*\n(?P<preview>.*?)(?:\n\.\.\.)?\n?</persisted-output>",
+    re.DOTALL,
+)
+_USAGE_LIMIT = re.compile(
+    r"You've hit your (?:session|5-hour|weekly|[^\n]*) limit\b"
+    r"|Claude AI usage limit reached|[^\n]*\bweekly limit reached\b"
 )
 
 CALL_INTERRUPTED = "[Tool call interrupted: no result was recorded]"
@@ -123,6 +136,11 @@ def is_refusal(text: str) -> bool:
     return text.startswith(REJECTED) or _DENIED.match(text) is not None
 
 
+def is_interruption(text: str) -> bool:
+    """Whether a tool's error says that the person stopped the call while it ran."""
+    return text.startswith(REJECTED) and _STOPPED in text
+
+
 def is_stock_refusal(text: str) -> bool:
     """Whether a refusal is only the CLI's own sentence, without a reason or a rule."""
     return _STOCK_REFUSAL.fullmatch(text.strip()) is not None
@@ -132,6 +150,25 @@ def stated_status(text: str) -> int | None:
     """Return the HTTP status that a failure names; older releases have no field for it."""
     found = _API_ERROR.search(text)
     return int(found["status"]) if found else None
+
+
+class Persisted(NamedTuple):
+    """An output too long to be shown: how it begins, and the file that holds all of it."""
+
+    preview: str
+    path: str
+
+
+def persisted_output(text: str) -> Persisted | None:
+    """Return what a result says of an output that was put into a file; None if it is none."""
+    found = _PERSISTED.fullmatch(text.strip())
+    return Persisted(found["preview"], found["path"].strip()) if found else None
+
+
+def is_usage_limit(text: str) -> bool:
+    """Whether a failure says that an allowance is used up: older releases have no field for it,
+    and the provider's status and token are those of any request that came too soon."""
+    return _USAGE_LIMIT.match(text) is not None
 
 
 def is_interrupted_call(text: str) -> bool:

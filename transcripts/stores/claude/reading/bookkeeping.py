@@ -48,7 +48,6 @@ _RECORDS = frozenset(
 _SYSTEM = frozenset(
     {
         "agents_killed",
-        "api_error",
         "api_metrics",
         "away_summary",
         "bridge_status",
@@ -91,6 +90,7 @@ _ATTACHMENTS = frozenset(
         "goal_status",
         "hook_cancelled",
         "hook_success",
+        "instructions",
         "invoked_skills",
         "mcp_instructions_delta",
         "mcp_resource",

@@ -40,13 +40,17 @@ class Session(msgspec.Struct, kw_only=True):
 
 
 class Context:
-    """One thread being read: the main one (``agent`` is None) or a subagent's."""
+    """One thread being read: the main one (``agent`` is None) or a subagent's.
+
+    ``unasked``: the last prompt was given in a mode in which no call is asked about.
+    """
 
     def __init__(self, session: Session, ahead: Lookahead, agent: str | None) -> None:
         self.session = session
         self.ahead = ahead
         self.agent = agent
         self.turn: str | None = None
+        self.unasked = False
         self._counted: set[str] = set()
 
     def fields(

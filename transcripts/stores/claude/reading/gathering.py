@@ -44,6 +44,7 @@ def gather(path: Path, root: Path, *, recover: bool, shelve: bool = False) -> Ga
     rows = rows_of_file(path, root, damage, recover=recover, shelve=shelve)
     session_id = _session_id(path, rows)
     own, foreign, inherited = _partition(rows, session_id)
+    inherited |= _copied(own, session_id)
     name = path.relative_to(root).as_posix()
     damage += _foreign_damage(name, foreign)
     for other in _neighbours(path, root, session_id, damage):
@@ -129,6 +130,24 @@ def _partition(rows: list[Row], session_id: str) -> tuple[list[Row], list[Row], 
         else:
             foreign.append(row)
     return own, foreign, inherited
+
+
+def _copied(rows: Iterable[Row], session_id: str) -> dict[str, str]:
+    """Return which rows a fork copied, and from which session.
+
+    A copy bears the id of the session that it is in. What says where it is from is the session
+    whose request an answer belongs to; the prompts and results before that answer came with it.
+    """
+    copied: dict[str, str] = {}
+    before: list[str] = []
+    for row in rows:
+        if row.uuid:
+            before.append(row.uuid)
+        origin = row.glance.asked_in
+        if origin and origin != session_id:
+            copied |= dict.fromkeys(before, origin)
+            before = []
+    return copied
 
 
 def _foreign_damage(source: str, foreign: Iterable[Row]) -> list[Damage]:

@@ -19,7 +19,7 @@ class Glance(NamedTuple):
     """The calls that a row makes, those that it answers (with the places of the results), what
     its response cost, and whether it may tell of the end of a background call.
 
-    ``only_answers``: nothing else is in it.
+    ``only_answers``: nothing else is in it. ``asked_in`` is the session whose request it answers.
     """
 
     uses: tuple[str, ...] = ()
@@ -27,6 +27,7 @@ class Glance(NamedTuple):
     usage: Usage | None = None
     notifies: bool = False
     only_answers: bool = False
+    asked_in: str | None = None
 
     @property
     def calls(self) -> Iterator[str]:
@@ -48,7 +49,8 @@ def glance(kind: str | None, value: Mapping[str, Any]) -> Glance:
             and block.get("type") == "tool_use"
             and (use := string(block.get("id")))
         ]
-        return Glance(tuple(uses), usage=_usage(message.get("usage")))
+        asked_in = string(value.get("requestSessionId"))
+        return Glance(tuple(uses), usage=_usage(message.get("usage")), asked_in=asked_in)
     if kind == "user":
         content = mapping(value.get("message")).get("content")
         blocks = sequence(content)

@@ -33,7 +33,10 @@ from transcripts.stores.claude.reading.rows import (
     time_of,
 )
 from transcripts.stores.claude.tools import read_call
-from transcripts.stores.claude.wordings import stated_status
+from transcripts.stores.claude.wordings import is_usage_limit, stated_status
+
+USAGE_LIMIT = "usage_limit_reached"
+"""What 2.1.332 calls a used up allowance; older releases have one word for every 429."""
 
 
 def model_messages(row: Row, context: Context) -> Iterator[AnyMessage]:
@@ -107,7 +110,30 @@ def _call(row: Row, position: int, block: dict[str, Any], context: Context) -> A
         where = place(result.row, f"/message/content/{result.position}")
         fields["sources"] = (*fields["sources"], where)
     message = read_call(use, result, fields, context.session.checklist)
-    return _ended(message, context.ahead.ends.get(call) if call else None)
+    if result is not None and message.status == "declined" and _was_running(result, context):
+        message = msgspec.structs.replace(message, status="cancelled")
+    ends = context.ahead.ends
+    return _ended(message, ends.get(call or "") or ends.get(_task(message) or ""))
+
+
+def _task(message: AnyMessage) -> str | None:
+    """Return by what the CLI knows the background work that a call began."""
+    match message:
+        case SubAgent():
+            return message.agent_id
+        case CommandExecution():
+            return message.background_id
+        case _:
+            return None
+
+
+def _was_running(result: Result, context: Context) -> bool:
+    """Whether a call that is recorded as refused can only have been interrupted.
+
+    Escape leaves the same words behind as a refusal. Where no call needs the person's word,
+    and none is recorded, nobody can have refused one.
+    """
+    return context.unasked and "permissionDecision" not in result.row.value
 
 
 def _ended(message: AnyMessage, end: Notification | None) -> AnyMessage:
@@ -131,6 +157,28 @@ def _ended(message: AnyMessage, end: Notification | None) -> AnyMessage:
     return msgspec.structs.replace(message, **changes)
 
 
+def retried(row: Row, context: Context) -> Error:
+    """Return the failure of an attempt that was made again."""
+    error = mapping(row.value.get("error"))
+    said = string(error.get("formatted")) or string(error.get("message")) or ""
+    return Error(
+        **context.fields(row, 0, "/error"),
+        author="harness",
+        provenance="retried",
+        in_context=False,
+        status="failed",
+        text=said,
+        status_code=integer(error.get("status")) or stated_status(said),
+        raw=error or None,
+    )
+
+
+def _failure(row: Row, text: str) -> str | None:
+    """Return the CLI's word for a failure, the more telling one where it has two."""
+    named = string(row.value.get("apiError")) or string(row.value.get("error"))
+    return USAGE_LIMIT if is_usage_limit(text) else named
+
+
 def _error(row: Row, context: Context) -> Error:
     names = (
         *("error", "apiErrorStatus", "errorDetails", "apiErrorType", "apiError"),
@@ -144,7 +192,7 @@ def _error(row: Row, context: Context) -> Error:
         in_context=False,
         status="failed",
         text=text,
-        failure=string(row.value.get("error")),
+        failure=_failure(row, text),
         status_code=integer(row.value.get("apiErrorStatus")) or stated_status(text),
         raw=raw or None,
     )

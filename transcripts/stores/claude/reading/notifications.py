@@ -16,7 +16,7 @@ from transcripts.stores.claude.reading.results import text_of
 from transcripts.stores.claude.reading.rows import Row, mapping, message_of
 
 _FIELD = re.compile(
-    r"<(?P<name>tool-use-id|status|summary|result)>(?P<text>.*?)</(?P=name)>", re.DOTALL
+    r"<(?P<name>task-id|tool-use-id|status|summary|result)>(?P<text>.*?)</(?P=name)>", re.DOTALL
 )
 _EXIT_CODE = re.compile(r"\(exit code (-?[0-9]+)(?:: [^()]*)?\)\Z")
 _STATUSES: dict[str, Status] = {
@@ -41,7 +41,10 @@ _OPENING = "<task-notification>"
 
 
 def notification_in(row: Row) -> tuple[str, Notification] | None:
-    """Return the call that a row tells the end of, and that end; None if it tells of none."""
+    """Return the call that a row tells the end of, and that end; None if it tells of none.
+
+    Where it does not name the call, it names the task: what the call's result calls it.
+    """
     if row.type == "attachment":
         content: Any = mapping(row.value.get("attachment")).get("prompt")
         pointer = "/attachment/prompt"
@@ -57,7 +60,7 @@ def notification_in(row: Row) -> tuple[str, Notification] | None:
     for match in _FIELD.finditer(text):
         fields.setdefault(match["name"], match["text"])
     status = _STATUSES.get(fields.get("status", ""))
-    call = fields.get("tool-use-id")
+    call = fields.get("tool-use-id") or fields.get("task-id")
     if status is None or not call:
         return None
     code = _EXIT_CODE.search(fields.get("summary", ""))

@@ -88,9 +88,12 @@ def outcome(use: Use, result: Result | None) -> dict[str, Any]:
         shown = ()
     decided["output"] = shown
     decided["status"] = "completed"
-    if text.startswith("<persisted-output>"):
+    persisted = wordings.persisted_output(text)
+    if persisted is not None:
+        decided["output"] = (Text(text=persisted.preview),)
         decided["output_extent"] = "elsewhere"
-        decided["overflow_path"] = string(result.details.get("persistedOutputPath")) or _saved(text)
+        path = string(result.details.get("persistedOutputPath"))
+        decided["overflow_path"] = path or persisted.path
     return decided
 
 
@@ -134,7 +137,9 @@ def _failure(result: Result, text: str) -> dict[str, Any]:
         return {"status": "unresolved", "ended_at": None}
     error = _error_text(result.side, text)
     denial = _DENIALS.get(string(result.row.value.get("toolDenialKind")) or "")
-    if denial is None:
+    if wordings.is_interruption(error):
+        denial = "cancelled"
+    elif denial is None:
         denial = "declined" if wordings.is_refusal(error) else "failed"
     # The harness's stock sentence says nothing that the status does not.
     stock = denial != "failed" and wordings.is_stock_refusal(error)
@@ -182,8 +187,3 @@ def _duration(details: dict[str, Any]) -> float | None:
             return milliseconds
     seconds = number(details.get("durationSeconds"))
     return None if seconds is None else seconds * 1000
-
-
-def _saved(text: str) -> str | None:
-    found = re.search(r"Full output saved to: (.+)", text)
-    return found[1].strip() if found else None

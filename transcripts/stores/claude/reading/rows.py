@@ -12,6 +12,7 @@ from transcripts.stores.claude.reading.glances import Glance, glance
 from transcripts.stores.claude.reading.shelf import Shelved
 
 __all__ = [
+    "RETRY",
     "SUMMARY",
     "Row",
     "blocks_of",
@@ -30,6 +31,7 @@ __all__ = [
 
 BOUNDARY = "compact_boundary"
 SUMMARY = "summary"
+RETRY = "api_error"
 
 
 class Row(NamedTuple):

@@ -15,9 +15,9 @@ from transcripts.model import AnyMessage, CompactBoundary, Superseded
 from transcripts.stores.claude.reading.context import Context, Session
 from transcripts.stores.claude.reading.harness_rows import attachment_messages, boundary_message
 from transcripts.stores.claude.reading.lookahead import Lookahead
-from transcripts.stores.claude.reading.model_rows import model_messages
+from transcripts.stores.claude.reading.model_rows import model_messages, retried
 from transcripts.stores.claude.reading.queue import place_of, retracted
-from transcripts.stores.claude.reading.rows import Row
+from transcripts.stores.claude.reading.rows import RETRY, Row
 from transcripts.stores.claude.reading.user_rows import user_messages
 
 
@@ -42,6 +42,8 @@ def _messages(row: Row, context: Context) -> Iterator[AnyMessage]:
             yield from attachment_messages(row, context)
         case "system" if row.is_boundary:
             yield boundary_message(row.at_hand(), context)
+        case "system" if row.subtype == RETRY:
+            yield retried(row.at_hand(), context)
         case "queue-operation" if place_of(row) in context.ahead.undelivered:
             yield retracted(row, context.fields(row, 0, "/content"))
         case _:

@@ -55,6 +55,9 @@ def _user_message(
             content=content,
         )
     voice = voice_of(row, content, thread=context.agent, stamping=context.session.stamping)
+    mode = string(row.value.get("permissionMode"))
+    if mode is not None:
+        context.unasked = mode == "bypassPermissions"
     if voice.author == "human" and context.agent is None:
         context.turn = fields["turn"] = fields["id"]
     return UserMessage(
