@@ -20,7 +20,7 @@ from jsonschema.protocols import Validator
 
 from conformance.corpus import CorpusError, version_key
 from conformance.formats.naming import word
-from conformance.formats.observing import TYPES
+from conformance.formats.observing import TYPES, labels_of
 from conformance.formats.records import Gathering, Named
 from conformance.formats.schema import lenient, strict
 from conformance.formats.snapshots import directories, kept, kept_releases
@@ -49,8 +49,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What disagrees in the records of a kind, and the first place where it does.
 
     ``pointer`` has ``*`` for every item and for every key that is data. ``expected`` are the
-    snapshot's types, or its words; ``found`` the types that stand there. ``breaks`` says that
-    the lenient view refuses it too.
+    snapshot's types, or its words; ``found`` the types that stand there, or what a shape is told
+    by. ``breaks`` says that the lenient view refuses it too.
     """
 
     finding: What
@@ -221,7 +221,7 @@ def shape(value: Any, place: Place, rules: Table, by: Sequence[str] = ()) -> Any
 
 def _findings(validator: Validator, value: Any, rules: Table, breaks: bool) -> Iterator[Found]:
     for error in validator.iter_errors(value):
-        pointer = _pointer(error.absolute_path, rules)
+        pointer, place = _pointer(error.absolute_path, rules)
         instance: Any = error.instance
         value_of: Any = error.validator_value
         schema: Any = error.schema
@@ -238,13 +238,15 @@ def _findings(validator: Validator, value: Any, rules: Table, breaks: bool) -> I
                     found = (TYPES[type(instance[key])],)
                     yield Found("unknown-field", f"{pointer}/{word(key)}", (), found, breaks)
             case "anyOf" if "x-words" not in schema:
-                yield Found("unknown-shape", pointer, (), (), breaks)
+                labels = labels_of(instance, rules.nature(place).by, rules)
+                told = "/".join(map(word, labels)) or "(none)"
+                yield Found("unknown-shape", pointer, (), (told,), breaks)
             case _:
                 yield Found("new-word", pointer, tuple(schema.get("x-words", ())), (), breaks)
 
 
-def _pointer(steps: Iterable[str | int], rules: Table) -> str:
-    """Return a pointer without what is data in it: indices and the keys of maps."""
+def _pointer(steps: Iterable[str | int], rules: Table) -> tuple[str, Place]:
+    """Return a pointer without what is data in it (indices, the keys of maps), and its place."""
     pointer = ""
     place: Place = ()
     for step in steps:
@@ -255,7 +257,7 @@ def _pointer(steps: Iterable[str | int], rules: Table) -> str:
         else:
             escaped = step.replace("~", "~0").replace("/", "~1")
             pointer, place = f"{pointer}/{escaped}", (*place, step)
-    return pointer
+    return pointer, place
 
 
 # ------------------------------------------------------------------ all records

@@ -321,6 +321,20 @@ def test_each_disagreement_is_named_with_its_place(tmp_path: Path, schemas: Path
     ]
 
 
+def test_a_new_shape_is_told_by_its_name(tmp_path: Path, schemas: Path) -> None:
+    def row(*blocks: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "assistant", "version": "2.0.1", "message": {"content": [*blocks]}}
+
+    bash = {"type": "tool_use", "id": "1", "name": "Bash", "input": {"command": "ls"}}
+    _kept(schemas, "claude", "2.0.1.more", row(bash))
+    path = _file(tmp_path, row({**bash, "name": "Sing", "input": {"song": "secret"}}))
+    document = judge("claude", Gathering("claude", path), schemas)
+    (finding,) = document.kinds[0].findings
+    assert (finding.finding, finding.pointer) == ("unknown-shape", "/message/content/*")
+    assert finding.found == ("tool_use/Sing",)
+    assert "song" not in repr(document)
+
+
 def test_no_value_of_the_file_is_ever_told(tmp_path: Path, schemas: Path) -> None:
     secret = "sk-ant-0123456789"
     path = _file(
