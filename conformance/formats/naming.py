@@ -27,6 +27,10 @@ class Namer(Protocol):
         """Return the kind of the next record."""
         ...
 
+    def told(self, value: dict[str, Any]) -> str:
+        """Return the kind of the next line of what a CLI tells programs while it runs."""
+        ...
+
     def release(self, value: dict[str, Any]) -> str | None:
         """Return the release that the record says wrote it."""
         ...
@@ -74,6 +78,16 @@ class ClaudeNamer:
             case other:
                 return word(other)
 
+    def told(self, value: dict[str, Any]) -> str:
+        """Return the kind of the next line: rows without their links, and what stands around."""
+        match value.get("type"):
+            case "result":
+                return f"stream/result:{word(value.get('subtype'))}"
+            case "stream_event":
+                return f"stream/stream_event:{word(_mapping(value.get('event')).get('type'))}"
+            case _:
+                return f"stream/{self.name(value)}"
+
     def release(self, value: dict[str, Any]) -> str | None:
         """Return the release that wrote the row."""
         return _text(value.get("version"))
@@ -119,6 +133,13 @@ class CodexNamer:
             return f"{kind}/{inner}/{word(_mapping(payload.get('item')).get('type'))}"
         return f"{kind}/{inner}"
 
+    def told(self, value: dict[str, Any]) -> str:
+        """Return the kind of the next line: its type, and an item's."""
+        kind = word(value.get("type"))
+        if "item" in value:
+            return f"stream/{kind}/{word(_mapping(value['item']).get('type'))}"
+        return f"stream/{kind}"
+
     def release(self, value: dict[str, Any]) -> str | None:
         """Return the release that began or resumed the session here."""
         return _text(_mapping(value.get("payload")).get("cli_version"))
@@ -150,6 +171,10 @@ class CopilotNamer:
         if kind == "tool.execution_complete":
             return f"{kind}:{self._tools.get(call, _UNPAIRED)}"
         return kind
+
+    def told(self, value: dict[str, Any]) -> str:
+        """Return the kind of the next line: the same events, and some that no file keeps."""
+        return f"stream/{self.name(value)}"
 
     def release(self, value: dict[str, Any]) -> str | None:
         """Return the release that began the session."""

@@ -106,6 +106,10 @@ def _records(
     match rule.form:
         case "records":
             yield from _lines(agent, file, base, damage, recover)
+        case "stream":
+            names = namer(agent, table(agent))
+            for record in jsonlines.iterate(file, base, damage, recover=recover):
+                yield Named(names.told(record.value), record.value, name, record.line, None)
         case "document":
             yield Named(rule.kind or name, _document(file), name, None, None)
         case "yaml":

@@ -52,15 +52,18 @@ def recorded_releases(corpus: Path) -> dict[Release, list[Case]]:
 
 
 def records_of(case: Case) -> list[Named]:
-    """Return every record of a case's home; a file of no known kind is an error."""
-    gathered = Gathering(case.facts.agent, case.home)
-    records = list(gathered)
-    if gathered.unknown:
-        raise CorpusError(
-            f"{case.name}: {', '.join(gathered.unknown)}: no known kind of file; "
-            f"say in conformance/formats/{case.facts.agent}.toml what it holds"
-        )
-    return records
+    """Return every record of a case's home and streams; a file of no known kind is an error."""
+    streams = case.directory / "stream"
+    found: list[Named] = []
+    for place in (case.home, *([streams] if case.facts.streams else [])):
+        gathering = Gathering(case.facts.agent, place)
+        found += gathering
+        if gathering.unknown:
+            raise CorpusError(
+                f"{case.name}: {', '.join(gathering.unknown)}: no known kind of file; "
+                f"say in conformance/formats/{case.facts.agent}.toml what it holds"
+            )
+    return found
 
 
 def snapshots(agent: str, found: Sequence[tuple[Case, Sequence[Named]]]) -> dict[str, Schema]:

@@ -20,7 +20,7 @@ import msgspec
 Place = tuple[str, ...]
 """The keys on the way to a value, steps into lists and data's own keys left out."""
 
-Form = Literal["records", "document", "yaml", "database", "opaque"]
+Form = Literal["records", "stream", "document", "yaml", "database", "opaque"]
 
 
 class Nature(NamedTuple):

@@ -228,6 +228,31 @@ def test_codex_records_are_named_by_envelope_payload_and_item() -> None:
 
 
 @pytest.mark.parametrize(
+    ("agent", "line", "kind"),
+    [
+        ("claude", {"type": "result", "subtype": "success"}, "stream/result:success"),
+        (
+            "claude",
+            {"type": "stream_event", "event": {"type": "message_stop"}},
+            "stream/stream_event:message_stop",
+        ),
+        ("claude", {"type": "system", "subtype": "init"}, "stream/system/init"),
+        ("codex", {"type": "turn.started"}, "stream/turn.started"),
+        (
+            "codex",
+            {"type": "item.completed", "item": {"type": "agent_message"}},
+            "stream/item.completed/agent_message",
+        ),
+        ("copilot", {"type": "result", "data": {}}, "stream/result"),
+    ],
+)
+def test_what_a_cli_tells_programs_has_kinds_of_its_own(
+    agent: str, line: dict[str, Any], kind: str
+) -> None:
+    assert namer(agent, table(agent)).told(line) == kind
+
+
+@pytest.mark.parametrize(
     ("kind", "name"),
     [
         ("assistant[tool_use]", "assistant.tool_use.json"),
