@@ -18,6 +18,7 @@ FRAME = frozenset({"kind", "author", "thread", "turn", "response", "status"})
 _VOCABULARY = frozenset(
     {
         "assets",
+        "decision",
         "delivery",
         "form",
         "inherited",

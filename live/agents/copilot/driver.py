@@ -25,14 +25,16 @@ import msgspec
 from msgspec.structs import replace
 
 from live.agents.base import Driver, Translation
+from live.agents.copilot.person import CopilotPerson
 from live.agents.copilot.traits import traits
 from live.agents.copilot.words import PATCH, Words
 from live.agents.patches import files_before
 from live.mcp_server import SERVER
-from live.model.play import Auxiliary, Play, Wire
-from live.model.script import Call, Mcp, Response, Scenario, Spawn
+from live.model.play import Auxiliary, Play, Thread, Wire
+from live.model.script import Call, Create, Failure, Mcp, Response, Scenario, Turn, calls_of
+from live.pictures import digest
 from live.releases import cache_root
-from live.sandbox import MCP_COMMAND
+from live.sandbox import MCP_COMMAND, Sandbox
 
 CHAT = "chat"
 """The dialect of a provider that speaks chat completions."""
@@ -62,6 +64,8 @@ _PROVIDERS: dict[str | None, _Provider] = {
     ),
     CHAT: _Provider(wire="chat", model="gpt-5", path="/v1", variables={}),
 }
+
+_BEHIND_SECONDS = 3.0
 
 _PLACEHOLDER = "placeholder-of-no-account"
 
@@ -146,11 +150,16 @@ class CopilotDriver(Driver):
             own = _unpacked() / "alone" / self.version
             own.mkdir(parents=True, exist_ok=True)
             (root / "pkg").symlink_to(own)
-        if scenario is not None and _calls_mcp(scenario):
+        if scenario is not None and any(isinstance(call, Mcp) for call in _all_calls(scenario)):
             server = {"type": "local", "command": MCP_COMMAND, "args": [], "tools": ["*"]}
             _write_json(root / "mcp-config.json", {"mcpServers": {SERVER: server}})
         else:
             (root / "mcp-config.json").unlink(missing_ok=True)
+        for name, skill in ({} if scenario is None else scenario.skills).items():
+            place = root / "skills" / name / "SKILL.md"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            head = f"---\nname: {name}\ndescription: {json.dumps(skill.description)}\n---\n"
+            place.write_text(f"{head}\n{skill.body}", encoding="utf-8")
 
     def arguments(self, prompt: str, *, resume: str | None, session_id: str) -> Sequence[str]:
         """Return the arguments of one non-interactive run."""
@@ -163,16 +172,102 @@ class CopilotDriver(Driver):
             found += ["--session-id", session_id]
         return found
 
+    def workspace_files(self, scenario: Scenario) -> Mapping[str, str]:
+        """Return the project's instructions and commands where the CLI looks for them.
+
+        A command is a skill in one file: the CLI reads those that another CLI's users have.
+        It creates files in no directory that is not there, so that something must lie in it.
+        """
+        files = {f".claude/commands/{name}.md": body for name, body in scenario.commands.items()}
+        made = {Path(one.path).parent for one in _all_calls(scenario) if isinstance(one, Create)}
+        there = {parent for path in scenario.workspace for parent in Path(path).parents}
+        files |= {f"{parent}/.gitkeep": "" for parent in made - there if parent != Path()}
+        if scenario.instructions is not None:
+            files["AGENTS.md"] = scenario.instructions
+        return files
+
+    def turn_arguments(
+        self, turn: Turn, scenario: Scenario, *, resume: str | None, session_id: str
+    ) -> Sequence[str]:
+        """Return the arguments of one run, with the turn's pictures attached."""
+        pictures = [word for path in turn.images for word in ("--attachment", path)]
+        return [*self.arguments(turn.prompt, resume=resume, session_id=session_id), *pictures]
+
+    def typed(self, turn: Turn, scenario: Scenario) -> str:
+        """Return what is typed for a turn: at a terminal pictures are mentioned by their paths."""
+        words = super().typed(turn, scenario)
+        if not self.talks(scenario):
+            return words
+        return " ".join((*(f"@{path}" for path in turn.images), words))
+
+    def talks(self, scenario: Scenario) -> bool:
+        """Return whether somebody must be at the terminal: also for what only a terminal takes."""
+        particular = any(turn.forks or turn.slash for turn in scenario.turns)
+        return particular or scenario.worktree is not None or super().talks(scenario)
+
+    def converse(
+        self,
+        scenario: Scenario,
+        box: Sandbox,
+        executable: Sequence[str],
+        port: int,
+        *,
+        resume: str | None,
+        session_id: str,
+    ) -> CopilotPerson:
+        """Start the CLI in a terminal; it asks for permission only where the script answers."""
+        argv = [*executable]
+        if not any(getattr(call, "permission", None) for call in _all_calls(scenario)):
+            argv.append("--allow-all-tools")
+        if scenario.turns[0].mode == "plan":
+            argv.append("--plan")
+        if scenario.worktree is not None:
+            argv.append(f"--worktree={scenario.worktree}")
+        if resume is not None:
+            argv.append(f"--resume={resume}")
+        elif self._traits.chooses_id and scenario.worktree is None:
+            argv += ["--session-id", session_id]
+        environment = self.environment(box.home_inside, port, scenario)
+        return CopilotPerson(box, argv, environment, lambda turn: self.typed(turn, scenario))
+
+    def refusal(self, failure: Failure) -> Failure:
+        """Say of a limit that it ends in a second: without a word the CLI waits a minute."""
+        if failure.status != 429:
+            return failure
+        return replace(failure, headers={"retry-after": "1", **failure.headers})
+
+    def failure_unrecorded(self, failure: Failure) -> Mapping[str, str]:
+        """Of a prompt that is too long the CLI says that it could not shorten it."""
+        if failure.reason != "context":
+            return {}
+        why = (
+            "the CLI tries to shorten the prompt and records in words of its own that it could not"
+        )
+        return {"text": why, "status_code": why}
+
+    @property
+    def compaction_words(self) -> tuple[str, ...]:
+        """Words by which the request for a summary is told from a turn."""
+        return ("Please create a detailed summary of the conversation",)
+
+    @property
+    def queues_until_end(self) -> bool:
+        """What is put into the queue waits until the turn before is over."""
+        return True
+
     def translate(self, call: Call, workspace: str) -> Translation:
         """Put a scripted call into the CLI's own words; CannotDo if there are none."""
-        return Words(self.version, self.dialect, workspace, {}).say(call)
+        return Words(self.version, self.dialect, workspace, {}, {}).say(call)
 
     def translate_response(
         self, response: Response, scenario: Scenario, workspace: str
     ) -> Sequence[Translation]:
         """Put all calls of one answer into the CLI's own words."""
+        pictures = {path: digest(picture) for path, picture in scenario.pictures.items()}
         return [
-            Words(self.version, self.dialect, workspace, files_before(scenario, call.id)).say(call)
+            Words(
+                self.version, self.dialect, workspace, files_before(scenario, call.id), pictures
+            ).say(call)
             for call in response.calls
         ]
 
@@ -191,26 +286,39 @@ class CopilotDriver(Driver):
         return {"status_code": f"{self.version} writes a failure's words without its status"}
 
     def pace(self, play: Play) -> Play:
-        """Let thoughts travel in the field where this release looks for them."""
+        """Let thoughts travel in the field where this release looks for them, and an agent in
+        the background begin only when the one that sent it has said what it has to say."""
         field = self._traits.hears_thoughts_as
-        threads = [
-            replace(
-                thread,
-                turns=tuple(
-                    replace(
-                        turn,
-                        responses=tuple(replace(one, thoughts_as=field) for one in turn.responses),
-                    )
-                    for turn in thread.turns
-                ),
-            )
-            for thread in play.threads
-        ]
+        behind = _background_agents(play)
+        threads: list[Thread] = []
+        for thread in play.threads:
+            turns = [
+                replace(turn, responses=tuple(replace(one, thoughts_as=field) for one in said))
+                for turn in thread.turns
+                for said in (turn.responses,)
+            ]
+            if thread.name in behind:
+                first, *rest = turns[0].responses
+                late = (replace(first, delay=_BEHIND_SECONDS), *rest)
+                turns[0] = replace(turns[0], responses=late)
+            threads.append(replace(thread, turns=tuple(turns)))
         return replace(play, threads=tuple(threads))
 
     def auxiliaries(self) -> Sequence[Auxiliary]:
         """Return nothing: with a provider of its own the CLI asks the model nothing else."""
         return ()
+
+    def streamed(self, said: Sequence[str]) -> Sequence[Sequence[Any]]:
+        """Return what each process said in events, without what is not recorded either.
+
+        What the stream marks as ``ephemeral`` are pieces and progress, but for a failed
+        attempt to reach the model, which stands nowhere else. A resumed session tells how long
+        its file is: that is the file's business.
+        """
+        if not self._traits.streams_kept:
+            return ()
+        events = [[json.loads(line) for line in text.split("\n") if line] for text in said]
+        return [[event for event in told if _lasts(event)] for told in events]
 
     def session_files(self, home: Path) -> Sequence[Path]:
         """Return the files of the session directories, without locks and empty directories.
@@ -223,9 +331,12 @@ class CopilotDriver(Driver):
         return sorted(p for p in found if p.is_file() and not p.name.startswith(_LOCKS))
 
     def session_id(self, home: Path) -> str:
-        """Return the id of the newest main session under a home; LookupError if none."""
+        """Return the id of the session begun last under a home; LookupError if none.
+
+        Not of the one written last: who leaves a copy of a session comes back to the first.
+        """
         found = (home / ".copilot" / "session-state").glob("*/events.jsonl")
-        newest = max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
+        newest = max(found, key=_begun, default=None)
         if newest is None:
             raise LookupError(f"no session under {home}")
         return newest.parent.name
@@ -249,16 +360,32 @@ def _unpacked() -> Path:
     return cache_root() / "unpacked" / CopilotDriver.agent
 
 
-def _calls_mcp(scenario: Scenario) -> bool:
-    return any(_has_mcp(response) for turn in scenario.turns for response in turn.responses)
-
-
-def _has_mcp(response: Response) -> bool:
-    return any(
-        isinstance(call, Mcp)
-        or (isinstance(call, Spawn) and any(_has_mcp(inner) for inner in call.responses))
+def _background_agents(play: Play) -> set[str]:
+    """Return the names of the threads that the main one does not wait for."""
+    return {
+        call.id.removeprefix("call_")
+        for thread in play.threads
+        for turn in thread.turns
+        for response in turn.responses
         for call in response.calls
-    )
+        if isinstance(call.arguments, dict) and call.arguments.get("mode") == "background"
+    }
+
+
+def _begun(events: Path) -> str:
+    with events.open(encoding="utf-8") as file:
+        first = json.loads(file.readline() or "{}")
+    return str(first.get("data", {}).get("startTime", ""))
+
+
+def _lasts(event: Any) -> bool:
+    if event["type"] == "session.resume":
+        return False
+    return event.get("ephemeral") is not True or event["type"] == "model.call_failure"
+
+
+def _all_calls(scenario: Scenario) -> list[Call]:
+    return [call for turn in scenario.turns for call in calls_of(turn.responses)]
 
 
 def _write_json(path: Path, value: Any) -> None:

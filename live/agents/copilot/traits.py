@@ -24,6 +24,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """Its provider on Anthropic's wire must have a key set."""
     streams_events: bool
     """``--output-format json`` exists."""
+    streams_kept: bool
+    """The stream marks what it tells beyond the record, so that the rest can be kept beside it."""
     chooses_id: bool
     """``--session-id`` exists."""
     writes_tasks: bool
@@ -56,6 +58,7 @@ _OLDEST = Traits(
     unpacks_at_home=True,
     wants_key=True,
     streams_events=False,
+    streams_kept=False,
     chooses_id=False,
     writes_tasks=False,
     hears_thoughts_as="reasoning_text",
@@ -80,7 +83,7 @@ _CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
     ("1.0.20", {"names_agents": True}),
     ("1.0.40", {"wants_key": False}),
     ("1.0.60", {"chooses_id": True}),
-    ("1.0.80", {"writes_tasks": True, "terminal": False}),
+    ("1.0.80", {"streams_kept": True, "writes_tasks": True, "terminal": False}),
     ("1.0.102", {"numbers_lines": False, "hears_thoughts_as": "reasoning_content"}),
 )
 

@@ -26,16 +26,23 @@ from live.agents.copilot.traits import traits
 from live.mcp_server import SERVER
 from live.model.play import WireCall
 from live.model.script import (
+    Ask,
+    Collect,
     Command,
     Create,
     Delete,
+    Lines,
     Mcp,
+    Permission,
+    Propose,
     Read,
     Rename,
     Spawn,
     Todo,
     UnknownTool,
     Update,
+    UseSkill,
+    ViewImage,
 )
 
 PATCH = "apply-patch"
@@ -43,6 +50,7 @@ PATCH = "apply-patch"
 
 _AGENT = "general-purpose"
 _WAIT_SECONDS = 60
+_COLLECT_SECONDS = 10
 
 # A shell that a command ends prints this on the terminal that releases before 1.0.80 record.
 _ENDS_SHELL = re.compile(r"(?:^|[;&|\n])\s*exit\b[^;&|\n]*$")
@@ -55,15 +63,22 @@ class Words:
     """The words of one release in one dialect, for one workspace.
 
     ``files`` are the workspace's files as a call finds them: a patch quotes them.
+    ``pictures`` are the digests of the scenario's pictures, by path.
     """
 
     def __init__(
-        self, version: str, dialect: str | None, workspace: str, files: Mapping[str, str]
+        self,
+        version: str,
+        dialect: str | None,
+        workspace: str,
+        files: Mapping[str, str],
+        pictures: Mapping[str, str],
     ) -> None:
         self._traits = traits(version)
         self._patches = dialect == PATCH
         self._workspace = workspace.rstrip("/")
         self._files = files
+        self._pictures = pictures
 
     @singledispatchmethod
     def say(self, call: Any) -> Translation:
@@ -72,8 +87,69 @@ class Words:
 
     @say.register
     def _(self, call: Command) -> Translation:
-        return self._bash(
+        if call.background:
+            return self._started(call)
+        if call.prints is not None:
+            return self._printed(call.id, call.run, call.prints)
+        said = self._bash(
             call.id, call.run, call.stdout + call.stderr, call.exit_code, "Run a command"
+        )
+        return _permitted(said, call.permission)
+
+    @say.register
+    def _(self, call: Collect) -> Translation:
+        arguments = {"shellId": call.of, "delay": _COLLECT_SECONDS}
+        printed = call.stdout.removesuffix("\n")
+        output = f"{printed}\n<shellId: {call.of} completed with exit code {call.exit_code}>"
+        fields = {"name": "read_bash", "arguments": arguments, "output": output}
+        return Translation(
+            call=self._call(call.id, "read_bash", arguments),
+            expects=(Expected(kind="ToolCall", fields=fields),),
+        )
+
+    @say.register
+    def _(self, call: ViewImage) -> Translation:
+        arguments = {"path": self._absolute(call.path)}
+        assets = [self._pictures[call.path]]
+        fields = {"name": "view", "arguments": arguments, "assets": assets}
+        return Translation(
+            call=self._call(call.id, "view", arguments),
+            expects=(Expected(kind="ToolCall", fields=fields),),
+        )
+
+    @say.register
+    def _(self, call: UseSkill) -> Translation:
+        arguments = {"skill": call.name}
+        fields = {"name": "skill", "arguments": arguments}
+        return Translation(
+            call=self._call(call.id, "skill", arguments),
+            expects=(Expected(kind="ToolCall", fields=fields),),
+        )
+
+    @say.register
+    def _(self, call: Ask) -> Translation:
+        (asked,) = call.questions
+        field = {"type": "string", "title": asked.header, "enum": list(asked.options)}
+        schema = {"properties": {"choice": field}, "required": ["choice"]}
+        question = {
+            "question": asked.question,
+            "options": list(asked.options),
+            "answer": asked.answer,
+        }
+        return Translation(
+            call=self._call(
+                call.id, "ask_user", {"message": asked.question, "requestedSchema": schema}
+            ),
+            expects=(Expected(kind="UserQuestion", fields={"questions": [question]}),),
+        )
+
+    @say.register
+    def _(self, call: Propose) -> Translation:
+        arguments = {"summary": call.plan}
+        fields: dict[str, Any] = {"form": "proposal", "text": call.plan}
+        return Translation(
+            call=self._call(call.id, "exit_plan_mode", arguments),
+            expects=(Expected(kind="Plan", fields=fields),),
         )
 
     @say.register
@@ -117,10 +193,11 @@ class Words:
             return self._patch(call.id, patch, change)
         arguments = {"path": path, "file_text": call.content}
         fields = {"changes": [change]}
-        return Translation(
+        said = Translation(
             call=self._call(call.id, "create", arguments),
             expects=(Expected(kind="FileChange", fields=fields),),
         )
+        return _permitted(said, call.permission)
 
     @say.register
     def _(self, call: Update) -> Translation:
@@ -194,11 +271,15 @@ class Words:
             "description": call.description,
             "prompt": call.prompt,
             "agent_type": _AGENT,
-            "mode": "sync",
+            "mode": "background" if call.background else "sync",
         }
         fields: dict[str, Any] = {"description": call.description, "prompt": call.prompt}
-        if report is not None:
+        if call.background:
+            fields["background"] = True
+        elif report is not None:
             fields["report"] = report
+        if call.fails:
+            fields["status"] = "failed"
         return Translation(
             call=self._call(call.id, "task", {**name, **arguments}),
             expects=(Expected(kind="SubAgent", fields=fields),),
@@ -238,6 +319,28 @@ class Words:
             expects=(Expected(kind="CommandExecution", fields=fields, unrecorded=lost),),
         )
 
+    def _started(self, call: Command) -> Translation:
+        """Return a command that goes on in the background: it is only said to have begun."""
+        arguments = {
+            "command": call.run,
+            "description": "Run a command",
+            self._traits.keeps_shells_as: call.id,
+            "mode": "async",
+        }
+        fields = {"command": call.run, "background": True}
+        return Translation(
+            call=self._call(call.id, "bash", arguments),
+            expects=(Expected(kind="CommandExecution", fields=fields),),
+        )
+
+    def _printed(self, id: str, command: str, lines: Lines) -> Translation:
+        """Return a command that prints more than is shown: the rest goes to a file."""
+        said = self._bash(id, command, "", 0, "Run a command")
+        (ran,) = said.expects
+        fields = {name: value for name, value in ran.fields.items() if name != "output"}
+        fields |= {"output_extent": "elsewhere"}
+        return msgspec.structs.replace(said, expects=(msgspec.structs.replace(ran, fields=fields),))
+
     def _patch(
         self, id: str, patch: str, change: dict[str, Any], *, fails: bool = False
     ) -> Translation:
@@ -261,6 +364,25 @@ class Words:
             return content
         lines = content.split("\n")
         return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
+
+
+def _permitted(said: Translation, permission: Permission | None) -> Translation:
+    """Return a call with what the person said when they were asked whether it may run."""
+    if permission is None:
+        return said
+    (ran,) = said.expects
+    asked = Expected(
+        kind="PermissionRequest",
+        fields={"decision": "allowed" if permission.answer == "approved" else "denied"},
+        author="harness",
+    )
+    if permission.answer == "denied":
+        fields = {name: ran.fields[name] for name in ("command", "changes") if name in ran.fields}
+        fields["status"] = "declined"
+        if permission.feedback is not None:
+            fields["error"] = permission.feedback
+        ran = msgspec.structs.replace(ran, fields=fields)
+    return msgspec.structs.replace(said, expects=(ran, asked))
 
 
 def _quoted(text: str) -> str:

@@ -1,0 +1,170 @@
+"""Somebody at Copilot CLI's terminal: where they look and which keys they press.
+
+What the CLI does at the moment stands in the line below the prompt: "interrupt" only while
+it works. Enter on a prompt while it works steers the model at its next request; a key of its
+own puts the prompt into the queue. A dialog is a list with a mark at the chosen line.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from live.conversation import Conversation, Silent
+from live.model.script import Ask, Call, Permission, Propose, Turn
+from live.sandbox import Sandbox
+from live.terminal import DOWN, ENTER, ESCAPE, Terminal
+
+FORK = "second"
+"""What the copy of a session is called."""
+
+_MARK = "❯"
+_PROMPT = re.compile(rf"^\s*{_MARK}", re.MULTILINE)
+_WORKS = re.compile(r"\binterrupt\b|\bWorking\b|\bCancelling\b|\bLoading\b|\bCompacting\b")
+_FORKED = "Forked from"
+_AGAIN = "again to interrupt"
+_PERMISSION = "Do you want to "
+_PLAN = "Accept plan"
+_ACCEPTS = re.compile(r"Accept plan and .*[Ii]nteractive")
+_YES = re.compile(r"\bYes$")
+_NO = re.compile(r"\bNo, and tell")
+_REWIND = "Rewind to a previous point"
+_REWIND_HOW = re.compile(r"^Conversation only")
+_QUEUE = "\x11"
+_CLEAR = "\x15"
+_FOOT = 4
+"""How many lines at the foot of the screen tell what the CLI does."""
+_STEPS = 12
+_EXIT_SECONDS = 12.0
+_POLL_SECONDS = 0.1
+
+
+class CopilotPerson(Conversation):
+    """One process of the CLI in a terminal; ``words`` are what is typed for a turn."""
+
+    def __init__(
+        self,
+        box: Sandbox,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        words: Callable[[Turn], str],
+    ) -> None:
+        self._terminal = Terminal(box, argv, environment)
+        self._words = words
+
+    def begin(self) -> None:
+        """Wait until the prompt stands there and nothing is being loaded any more."""
+        self._terminal.wait(lambda shown: _foot(shown) and _is_idle(shown), "show a prompt")
+
+    def say(self, turn: Turn) -> None:
+        """Type a turn's prompt and send it; behind a turn that runs, put it into the queue."""
+        if turn.forks:
+            self._terminal.submit(f"/fork {FORK}")
+            self._terminal.wait(
+                lambda shown: _FORKED in shown and _is_idle(shown), "fork the session"
+            )
+        if turn.rewinds_to is not None:
+            self._go_back(turn.rewinds_to)
+        self._terminal.press(self._words(turn))
+        self._terminal.look()
+        self._terminal.press(_QUEUE if turn.queued_during else ENTER)
+
+    def compact(self) -> None:
+        """Give the CLI's command for it."""
+        self._terminal.submit("/compact")
+
+    def interrupt(self) -> None:
+        """Press Escape twice: once only asks for the second, and forgets it soon."""
+        for _ in range(_STEPS):
+            self._terminal.press(ESCAPE)
+            if _AGAIN in self._terminal.look():
+                self._terminal.press(ESCAPE)
+                self._terminal.wait(_is_idle, "stop")
+                return
+        raise Silent(f"it does not let itself be interrupted; it shows:\n{self.shown()}")
+
+    def asks(self, call: Call) -> bool:
+        """Return whether a dialog about a call stands on the screen."""
+        shown = self._terminal.look()
+        if isinstance(call, Ask):
+            return all(option in shown for option in call.questions[0].options)
+        return (_PLAN if isinstance(call, Propose) else _PERMISSION) in shown
+
+    def permit(self, call: Call, permission: Permission) -> None:
+        """Say yes, or no and why: the line that says no takes words."""
+        del call
+        if permission.answer == "approved":
+            return self._choose(_YES)
+        self._mark(_NO)
+        return self._terminal.submit(permission.feedback or "")
+
+    def answer(self, call: Ask) -> None:
+        """Choose the answer in the list."""
+        self._choose(re.compile(re.escape(call.questions[0].answer)))
+
+    def settle(self, call: Propose) -> None:
+        """Accept the plan."""
+        del call
+        self._choose(_ACCEPTS)
+
+    def rests(self) -> bool:
+        """Return whether a prompt stands there and the line below it tells of no work."""
+        return _is_idle(self._terminal.look())
+
+    def end(self) -> None:
+        """Give the command that leaves: a copy of a session for the one before, or the CLI."""
+        for _ in range(2):
+            self._terminal.submit("/exit")
+            deadline = time.monotonic() + _EXIT_SECONDS
+            while time.monotonic() < deadline:
+                if self._terminal.ended():
+                    return self._terminal.end()
+                time.sleep(_POLL_SECONDS)
+        raise Silent(f"it does not let itself be left; it shows:\n{self.shown()}")
+
+    def kill(self) -> None:
+        """Kill it, with everything it started."""
+        self._terminal.kill()
+
+    def shown(self) -> str:
+        """Return the screen."""
+        return self._terminal.look()
+
+    def _go_back(self, number: int) -> None:
+        """Rewind to before a turn, which then stands in the prompt again, and clear that."""
+        self._terminal.submit("/rewind")
+        self._terminal.wait(lambda shown: _REWIND in shown, "offer to rewind")
+        self._choose(re.compile(rf"\s*{number + 1}\. "))
+        self._terminal.wait(lambda shown: _marked(shown, _REWIND_HOW), "ask what to rewind")
+        self._terminal.press(ENTER)
+        self._terminal.wait(_is_idle, "rewind")
+        self._terminal.press(_CLEAR)
+
+    def _choose(self, wanted: re.Pattern[str]) -> None:
+        self._mark(wanted)
+        self._terminal.press(ENTER)
+
+    def _mark(self, wanted: re.Pattern[str]) -> None:
+        """Go down a dialog's list until the mark stands at a line."""
+        for _ in range(_STEPS):
+            if _marked(self._terminal.look(), wanted):
+                return
+            self._terminal.press(DOWN)
+        self._terminal.wait(lambda shown: _marked(shown, wanted), f"offer {wanted.pattern}", 1.0)
+
+
+def _marked(shown: str, wanted: re.Pattern[str]) -> bool:
+    """Return whether the mark of a list stands at a line that holds what is wanted."""
+    lines = (line.strip("│ ") for line in shown.split("\n"))
+    return any(
+        wanted.search(line.removeprefix(_MARK).strip()) for line in lines if line.startswith(_MARK)
+    )
+
+
+def _is_idle(shown: str) -> bool:
+    return _PROMPT.search(shown) is not None and not _WORKS.search(_foot(shown))
+
+
+def _foot(shown: str) -> str:
+    return "\n".join([line for line in shown.split("\n") if line.strip()][-_FOOT:])
