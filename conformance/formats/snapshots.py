@@ -53,15 +53,22 @@ def recorded_releases(corpus: Path) -> dict[Release, list[Case]]:
 
 def records_of(case: Case) -> list[Named]:
     """Return every record of a case's home and streams; a file of no known kind is an error."""
+    agent = case.facts.agent
+    places = tuple(f".{agent}/{root}/" for root in table(agent).roots)
+    if outside := [name for name in case.facts.files if not name.startswith(places)]:
+        raise CorpusError(
+            f"{case.name}: {', '.join(outside)}: outside of what conformance/formats/{agent}.toml "
+            "calls the roots of sessions"
+        )
     streams = case.directory / "stream"
     found: list[Named] = []
     for place in (case.home, *([streams] if case.facts.streams else [])):
-        gathering = Gathering(case.facts.agent, place)
+        gathering = Gathering(agent, place)
         found += gathering
         if gathering.unknown:
             raise CorpusError(
                 f"{case.name}: {', '.join(gathering.unknown)}: no known kind of file; "
-                f"say in conformance/formats/{case.facts.agent}.toml what it holds"
+                f"say in conformance/formats/{agent}.toml what it holds"
             )
     return found
 

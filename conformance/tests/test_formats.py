@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from conformance.corpus import CorpusError
+from conformance.corpus import CorpusError, find_corpus, load_case
 from conformance.formats.judging import Judge, judge, nearest, shape
 from conformance.formats.naming import file_name, namer, word
 from conformance.formats.observing import observe
 from conformance.formats.records import Gathering
 from conformance.formats.schema import Schema, lenient, schema_of, schema_text, strict
+from conformance.formats.snapshots import records_of
 from conformance.formats.tables import ends, table
 from transcripts.errors import DamagedRecord, NotATranscript
 
@@ -463,3 +466,25 @@ def test_what_was_observed_agrees_with_its_own_schema(records: list[dict[str, An
     for record in records:
         for view in (lenient(schema), strict(schema)):
             assert [*Draft202012Validator(view).iter_errors(record)] == []
+
+
+# ------------------------------------------------------------------ no file is passed over
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (".copilot/session-state/s/notes.txt", "no known kind of file; say in conformance/formats"),
+        (".copilot/moods.json", "outside of what conformance/formats/copilot.toml"),
+    ],
+)
+def test_a_recorded_file_of_no_known_kind_is_an_error(tmp_path: Path, name: str, said: str) -> None:
+    place = "copilot/1.0.102/plain-exchange"
+    shutil.copytree(find_corpus() / place, tmp_path / place)
+    case = load_case(tmp_path / place, tmp_path)
+    assert records_of(case)
+    (case.home / name).parent.mkdir(parents=True, exist_ok=True)
+    (case.home / name).write_text("{}", encoding="utf-8")
+    facts = msgspec.structs.replace(case.facts, files={**case.facts.files, name: "x"})
+    with pytest.raises(CorpusError, match=said):
+        records_of(msgspec.structs.replace(case, facts=facts))
