@@ -7,7 +7,6 @@ bound, and the rest of a big file is never looked at.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +23,8 @@ from transcripts.stores.claude.reading.rows import Row, message_of, row_of, time
 from transcripts.stores.claude.reading.titles import first_line, summaries_beside, title_of
 
 _HEAD = 8 << 20
-_TAIL = 256 << 10
+_TAIL = 16 << 10
+_LONGEST_TAIL = 1 << 20
 
 
 def list_sessions(root: Path, cwd: str | None) -> Listing:
@@ -119,20 +119,30 @@ def _typed_by_a_person(row: Row) -> str | None:
 
 
 def _tail(path: Path, root: Path) -> list[Row]:
-    """Return the whole rows in the last bytes of a file."""
+    """Return the whole rows in the last bytes of a file: so many that one of them has a time.
+
+    The CLI repeats what names a session at its end.
+    """
     size = path.stat().st_size
-    with path.open("rb") as file:
-        file.seek(max(0, size - _TAIL), os.SEEK_SET)
+    reach = _TAIL
+    while True:
+        rows = list(_last_rows(path, root, max(0, size - reach)))
+        if reach >= min(size, _LONGEST_TAIL) or any(time_of(row) is not None for row in rows):
+            return rows
+        reach *= 4
+
+
+def _last_rows(path: Path, root: Path, start: int) -> Iterator[Row]:
+    with path.open("rb", buffering=0) as file:
+        file.seek(start)
         lines = file.read().split(b"\n")
-    rows: list[Row] = []
-    for raw in lines if size <= _TAIL else lines[1:]:
+    for raw in lines[1:] if start else lines:
         try:
             value = jsonlines.parse(raw) if raw.strip() else None
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
-            rows.append(row_of(Record(value, raw, _name(path, root), 0, 0)))
-    return rows
+            yield row_of(Record(value, raw, _name(path, root), 0, 0))
 
 
 def _name(path: Path, root: Path) -> str:

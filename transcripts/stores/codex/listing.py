@@ -23,7 +23,7 @@ from transcripts.stores.codex.reading.gathering import Gathering
 from transcripts.stores.codex.reading.messages import Thread
 from transcripts.stores.codex.reading.state import State
 
-_TAIL = 64 * 1024
+_TAIL = 8 * 1024
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 

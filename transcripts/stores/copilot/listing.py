@@ -23,7 +23,7 @@ from transcripts.stores.copilot.layout import (
     workspace,
 )
 
-_TAIL = 64 * 1024
+_TAIL = 8 * 1024
 _LONGEST_TAIL = 16 * 1024 * 1024
 
 
