@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -97,20 +98,79 @@ def read(path: Path, root: Path, *, recover: bool = False) -> RecordFile:
     return RecordFile(_relative(path, root), records, damage)
 
 
+AT_ONCE = 256 << 10
+"""Bytes to read at once of a file that is read whole."""
+
+FEW = 8 << 10
+"""Bytes to read at once where the first records may be all that is wanted."""
+
+
 def iterate(
-    path: Path, root: Path, damage: list[Damage], *, recover: bool = False
+    path: Path,
+    root: Path,
+    damage: list[Damage],
+    *,
+    recover: bool = False,
+    at_once: int = AT_ONCE,
 ) -> Iterator[Record]:
     """Yield the records of a file in bounded memory, adding what is wrong to ``damage``."""
     name = _relative(path, root)
-    with path.open("rb") as file:
+    with path.open("rb", buffering=at_once) as file:
         before = os.fstat(file.fileno())
         yield from _Lines(path, name, file, damage, recover).records()
         after = os.fstat(file.fileno())
-    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        why = f"the file changed while it was read ({before.st_size} to {after.st_size} bytes)"
-        if not recover:
-            raise ChangedDuringRead(why, path=path, next_step="read it again when it is at rest")
-        damage.append(Damage(kind="changed_during_read", source=name, why=why))
+    _compare(before, after, path, root, damage, recover=recover)
+
+
+def read_again(file: int, path: Path, offset: int, length: int) -> Any:
+    """Return the value of a record that was read before, by its place, from an open descriptor.
+
+    A record may be indented: then its length is that of the record and its offset the line's.
+    """
+    found = os.pread(file, length, offset)
+    value = _parsed_or_none(found)
+    if value is None:
+        while b"\n" not in found and (more := os.pread(file, AT_ONCE, offset + len(found))):
+            found += more
+        value = _parsed_or_none(found.partition(b"\n")[0].strip(b" \t\r"))
+    if type(value) is not dict:
+        why = "a record is no more what it was when it was first read"
+        raise ChangedDuringRead(why, path=path, offset=offset)
+    return value
+
+
+def _parsed_or_none(raw: bytes) -> Any:
+    try:
+        return parse(raw)
+    except ValueError:
+        return None
+
+
+@contextmanager
+def at_rest(
+    path: Path, root: Path, damage: list[Damage], *, recover: bool = False
+) -> Generator[None, None, None]:
+    """Notice a file that changes while it is gone through, however often that is."""
+    before = path.stat()
+    yield
+    _compare(before, path.stat(), path, root, damage, recover=recover)
+
+
+def _compare(
+    before: os.stat_result,
+    after: os.stat_result,
+    path: Path,
+    root: Path,
+    damage: list[Damage],
+    *,
+    recover: bool,
+) -> None:
+    if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
+        return
+    why = f"the file changed while it was read ({before.st_size} to {after.st_size} bytes)"
+    if not recover:
+        raise ChangedDuringRead(why, path=path, next_step="read it again when it is at rest")
+    damage.append(Damage(kind="changed_during_read", source=_relative(path, root), why=why))
 
 
 def _relative(path: Path, root: Path) -> str:

@@ -102,7 +102,7 @@ def _describe_orphan(folder: Path, root: Path) -> SessionInfo:
 def _head(path: Path, root: Path) -> Iterator[Row]:
     """Yield rows up to and with the first that a person typed, and a cwd; bounded in bytes."""
     spoken = placed = False
-    for record in jsonlines.iterate(path, root, [], recover=True):
+    for record in jsonlines.iterate(path, root, [], recover=True, at_once=jsonlines.FEW):
         row = row_of(record)
         yield row
         spoken = spoken or _typed_by_a_person(row) is not None

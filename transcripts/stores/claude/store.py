@@ -42,7 +42,7 @@ class ClaudeStore(Store):
         """Whether the first records of a file are Claude Code's, whichever kinds come first."""
         if not path.is_file() or path.suffix != ".jsonl":
             return False
-        rows = jsonlines.iterate(path, path.parent, [], recover=True)
+        rows = jsonlines.iterate(path, path.parent, [], recover=True, at_once=jsonlines.FEW)
         return any(_is_ours(row_of(record)) for record in islice(rows, _SNIFFED))
 
     @classmethod

@@ -82,7 +82,7 @@ def _head(path: Path, root: Path) -> tuple[State, str | None]:
     damage: list[Damage] = []
     gathered = Gathering(path.relative_to(root).as_posix())
     read = 0
-    for record in jsonlines.iterate(path, root, damage, recover=True):
+    for record in jsonlines.iterate(path, root, damage, recover=True, at_once=jsonlines.FEW):
         gathered.feed([record])
         drafts = gathered.state.drafts[read:]
         read = len(gathered.state.drafts)

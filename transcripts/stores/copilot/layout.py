@@ -145,6 +145,8 @@ def moment(value: Any) -> datetime | None:
     except ValueError:
         return None
     try:
+        if found.tzinfo is UTC:
+            return found
         return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     except OverflowError:
         return None

@@ -43,14 +43,14 @@ from transcripts.stores.copilot.reading.replays import without_replays
 def read(path: Path, *, recover: bool = False) -> Transcript:
     """Read a session whole: its messages, and what it and its directory say of it."""
     spot = place(path)
-    file = jsonlines.read(spot.events, spot.root, recover=recover)
-    events = [event_of(record) for record in without_replays(file.records, file.damage)]
-    index = Index(events)
-    session_id = _session_id(index, spot)
-    reading = _Reading(session_id, index)
-    messages = tuple(reading.messages(events))
+    damage: list[Damage] = []
+    with jsonlines.at_rest(spot.events, spot.root, damage, recover=recover):
+        index = Index(_events(spot, [], recover=recover), spot.events)
+        session_id = _session_id(index, spot)
+        reading = _Reading(session_id, index)
+        messages = tuple(reading.messages(_events(spot, damage, recover=recover)))
     if not messages:
-        raise _no_messages(spot, file.damage)
+        raise _no_messages(spot, damage)
     about = workspace(spot.directory)
     frame = reading.frame
     return Transcript(
@@ -66,7 +66,7 @@ def read(path: Path, *, recover: bool = False) -> Transcript:
         source_path=spot.events.relative_to(spot.root).as_posix(),
         lineage=Lineage(forked_from=index.forked_from, fork_cut=index.fork_cut),
         messages=messages,
-        damage=tuple(file.damage),
+        damage=tuple(damage),
         unread=_unread(reading.unread),
         side_stores=side_stores(spot),
     )
@@ -76,16 +76,19 @@ def iterate(path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
     """Yield the messages of a session in bounded memory: the file is gone through twice."""
     spot = place(path)
     damage: list[Damage] = []
-    ahead = jsonlines.iterate(spot.events, spot.root, [], recover=recover)
-    index = Index(map(event_of, without_replays(ahead, [])))
+    index = Index(_events(spot, [], recover=recover), spot.events)
     reading = _Reading(_session_id(index, spot), index)
-    records = jsonlines.iterate(spot.events, spot.root, damage, recover=recover)
     found = False
-    for message in reading.messages(map(event_of, without_replays(records, damage))):
+    for message in reading.messages(_events(spot, damage, recover=recover)):
         found = True
         yield message
     if not found:
         raise _no_messages(spot, damage)
+
+
+def _events(spot: Place, damage: list[Damage], *, recover: bool) -> Iterator[Event]:
+    records = jsonlines.iterate(spot.events, spot.root, damage, recover=recover)
+    return map(event_of, without_replays(records, damage))
 
 
 class _Reading:
@@ -237,7 +240,7 @@ class _Reading:
         # A result whose request is gone stands where it was recorded.
         own = event.own_id if call is None else call
         fields = self._placing.fields(event, own, external=call, author="model")
-        fields |= requested({}, self._index.starts.get(call or "", {}))
+        fields |= requested({}, self._index.whole_start(call))
         orphan = OpenCall(fields, self.frame.cwd, waits=False)
         orphan.complete = event
         return self._add(orphan)

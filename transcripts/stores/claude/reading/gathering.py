@@ -64,14 +64,17 @@ def rows_of_file(
     shelf = Shelf(path) if shelve else None
     rows: list[Row] = []
     faults = 0
+    before: Row | None = None
     for record in jsonlines.iterate(path, root, damage, recover=recover):
         # What was mended on reading is not on the disk as it is here.
         if shelf is not None and len(damage) == faults:
-            row = row_held(shelf.put(record), record.value)
+            row = row_held(shelf.put(record), record.value, before)
         else:
             row = row_of(record)
         faults = len(damage)
         rows.append(row)
+        if row.uuid:
+            before = row
     return rows
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from sys import intern
 from typing import Any, NamedTuple
 
 from transcripts.records import Held, Record
@@ -84,18 +85,32 @@ def row_of(record: Record) -> Row:
     return row_held(Held(value, path, line, offset, len(raw)), value)
 
 
-def row_held(record: Held | Shelved, value: dict[str, Any]) -> Row:
-    """Return the row of a record that is kept in one form or another."""
+def row_held(record: Held | Shelved, value: dict[str, Any], before: Row | None = None) -> Row:
+    """Return the row of a record that is kept in one form or another.
+
+    What it has in common with the row before (``before``) is kept once: a session may have a
+    million rows.
+    """
     get = value.get
     kind = string(get("type"))
+    if kind is not None:
+        kind = intern(kind)
     uuid = string(get("uuid"))
     parent = string(get("parentUuid"))
+    session = string(get("sessionId"))
+    if before is not None:
+        if before.session == session:
+            session = before.session
+        if before.uuid == parent:
+            parent = before.uuid
     subtype = None
     prompt = stamped = False
     response = ""
     if kind == "assistant":
         message_id = string(mapping(get("message")).get("id"))
         response = message_id or string(get("requestId")) or uuid or f"{record.line}"
+        if before is not None and before.response == response:
+            response = before.response
     elif kind == "user":
         if get("isCompactSummary") is True:
             subtype = SUMMARY
@@ -105,6 +120,7 @@ def row_held(record: Held | Shelved, value: dict[str, Any]) -> Row:
         subtype = string(get("subtype"))
     elif kind == "attachment":
         subtype = string(mapping(get("attachment")).get("type"))
+        subtype = intern(subtype) if subtype else None
     return Row(
         record,
         kind,
@@ -112,7 +128,7 @@ def row_held(record: Held | Shelved, value: dict[str, Any]) -> Row:
         uuid,
         parent,
         parent or string(get("logicalParentUuid")),
-        string(get("sessionId")),
+        session,
         get("isSidechain") is True,
         prompt,
         stamped,

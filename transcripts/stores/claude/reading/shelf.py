@@ -20,6 +20,7 @@ class Shelf:
     """
 
     def __init__(self, path: Path) -> None:
+        self.name = path.name
         self._path = path
         self._file: int | None = None
         self._at_hand: dict[int, Any] = {}
@@ -31,14 +32,17 @@ class Shelf:
 
     def put(self, record: Record) -> Shelved:
         """Return the record's place in its stead."""
-        return Shelved(self, record.path, record.line, record.offset, len(record.raw))
+        self.name = record.path
+        return Shelved(self, record.line, record.offset, len(record.raw))
 
     def read(self, offset: int, length: int) -> Any:
         """Return the value of the record at a place."""
         at_hand = self._at_hand
         value = at_hand.get(offset)
         if value is None:
-            value = jsonlines.parse(self._bytes(offset, length))
+            if self._file is None:
+                self._file = os.open(self._path, os.O_RDONLY)
+            value = jsonlines.read_again(self._file, self._path, offset, length)
             if length > _LARGEST_AT_HAND:
                 at_hand.clear()
             elif len(at_hand) >= _MOST_AT_HAND:
@@ -46,26 +50,19 @@ class Shelf:
             at_hand[offset] = value
         return value
 
-    def _bytes(self, offset: int, length: int) -> bytes:
-        if self._file is None:
-            self._file = os.open(self._path, os.O_RDONLY)
-        found = os.pread(self._file, length, offset)
-        while len(found) < length:
-            more = os.pread(self._file, length - len(found), offset + len(found))
-            if not more:
-                break
-            found += more
-        return found
-
 
 class Shelved(NamedTuple):
     """A record's place, with what a :class:`transcripts.records.Record` offers."""
 
     shelf: Shelf
-    path: str
     line: int
     offset: int
     length: int
+
+    @property
+    def path(self) -> str:
+        """The file, relative to the store's root."""
+        return self.shelf.name
 
     @property
     def value(self) -> Any:

@@ -144,7 +144,8 @@ def _stray(thread: Thread, session: Session) -> Iterator[AnyMessage]:
 
 def _serves(file: Path, root: Path, session_id: str) -> bool:
     """Whether a file beside the session is one of its agents', told by its first record."""
-    first = next(jsonlines.iterate(file, root, [], recover=True), None)
+    rows = jsonlines.iterate(file, root, [], recover=True, at_once=jsonlines.FEW)
+    first = next(rows, None)
     return first is not None and row_of(first).session == session_id
 
 

@@ -31,6 +31,11 @@ class Gathering:
         self._calls = Joining(self.state)
         self._replacing = Replacing(self.state, self._pairing)
 
+    @property
+    def looks(self) -> int:
+        """How often something told before was looked at: grows with the records, no faster."""
+        return self._pairing.looks
+
     def feed(self, records: Iterable[Record]) -> None:
         """Take in the records of a file, in its order."""
         for record in records:

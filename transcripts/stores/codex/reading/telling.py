@@ -62,10 +62,11 @@ class Open(Generic[T]):
             if not places or places[-1] < place:
                 places.append(place)
                 continue
-            drawer.spent.clear()
             at = bisect_left(places, place)
             if places[at] != place:
                 places.insert(at, place)
+            for asking, spent in drawer.spent.items():
+                drawer.spent[asking] = min(spent, at)
 
     def close(self, item: T) -> None:
         """Close one item."""

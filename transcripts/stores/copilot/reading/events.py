@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from transcripts.records import Record
+from transcripts.records import Held, Record
 from transcripts.stores.copilot.layout import moment
 
 BOOKKEEPING = frozenset(
@@ -71,7 +71,7 @@ KNOWN = (
 class Event(NamedTuple):
     """One record as an event; a part of an odd type is as good as missing."""
 
-    record: Record
+    record: Held
     type: str
     data: Mapping[str, Any]
     id: str | None
@@ -87,23 +87,23 @@ class Event(NamedTuple):
 
 def event_of(record: Record) -> Event:
     """Return a record as an event."""
-    value = record.value
+    value, raw, path, line, offset = record
     kind = value.get("type")
     return Event(
-        record=record,
-        type=kind if isinstance(kind, str) else "(no type)",
-        data=mapping(value, "data"),
-        id=string(value, "id"),
-        parent=string(value, "parentId"),
-        at=moment(value.get("timestamp")),
-        agent=string(value, "agentId"),
+        Held(value, path, line, offset, len(raw)),
+        kind if isinstance(kind, str) else "(no type)",
+        mapping(value, "data"),
+        string(value, "id"),
+        string(value, "parentId"),
+        moment(value.get("timestamp")),
+        string(value, "agentId"),
     )
 
 
 def string(fields: Mapping[str, Any], name: str) -> str | None:
     """Return a text that is not empty, or None."""
     value = fields.get(name)
-    return value if isinstance(value, str) and value else None
+    return value if value and isinstance(value, str) else None
 
 
 def integer(fields: Mapping[str, Any], name: str) -> int | None:

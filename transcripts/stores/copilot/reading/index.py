@@ -9,12 +9,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from transcripts.records import jsonlines
 from transcripts.stores.copilot.reading.events import Event, mapping, mappings, string
 from transcripts.stores.copilot.thoughts import thoughts
 
 _FORKED_FROM = re.compile(r"\AForked from .*\(([0-9A-Fa-f-]{36})\) as ", re.DOTALL)
+
+
+COUNTED = (
+    "inputTokens",
+    "outputTokens",
+    "cacheReadTokens",
+    "cacheWriteTokens",
+    "reasoningTokens",
+)
+"""What is kept of a record of usage."""
 
 
 class Compaction(NamedTuple):
@@ -36,7 +48,7 @@ class Answer(NamedTuple):
 class Index:
     """The links of one session's events."""
 
-    def __init__(self, events: Iterable[Event]) -> None:
+    def __init__(self, events: Iterable[Event], path: Path) -> None:
         self.session_id: str | None = None
         self.answers: set[str] = set()
         self.requested: Counter[str] = Counter()
@@ -55,6 +67,9 @@ class Index:
         self.fork_line = 0
         self.fork_cut: str | None = None
         self._answer: Event | None = None
+        self._path = path
+        self._given: set[str | None] = set()
+        self._places: dict[str, tuple[int, int]] = {}
         self._start_events: dict[str, str] = {}
         self._pending: dict[str, str | None] = {}
         self._compacting: dict[str, int] = {}
@@ -65,6 +80,25 @@ class Index:
             self._learn_thoughts(event)
             self._learn_session(event, last_id)
             last_id = event.id or last_id
+
+    def whole_start(self, call: str | None) -> Mapping[str, Any]:
+        """Return all that a call's start says: for a result that stands alone."""
+        place = self._places.get(call or "")
+        if place is None:
+            return self.starts.get(call or "", {})
+        offset, length = place
+        with self._path.open("rb") as file:
+            again = jsonlines.read_again(file.fileno(), self._path, offset, length)
+        return mapping(again, "data")
+
+    def _started(self, call: str, event: Event) -> None:
+        """Keep what a start says; of one whose request gave the arguments only what it adds."""
+        self._places.pop(call, None)
+        self.starts[call] = event.data
+        if call in self._given:
+            names = ("toolName", "mcpServerName", "mcpToolName")
+            self.starts[call] = {name: event.data[name] for name in names if name in event.data}
+            self._places[call] = (event.record.offset, event.record.length)
 
     def completed_call(self, event: Event) -> str | None:
         """Return the call that a completion is of: as it says, or as its parent event says."""
@@ -87,10 +121,12 @@ class Index:
             case "assistant.message":
                 for request in mappings(data, "toolRequests"):
                     self._request(string(request, "toolCallId"), event)
+                    if "arguments" in request:
+                        self._given.add(string(request, "toolCallId"))
             case "tool.user_requested":
                 self._request(call, event)
             case "tool.execution_start" if call is not None:
-                self.starts[call] = data
+                self._started(call, event)
                 if event.id is not None:
                     self._start_events[event.id] = call
                 if not self.requested[call]:
@@ -151,7 +187,7 @@ class Index:
             case "session.usage_record":
                 usage = mapping(data, "usage")
                 if (response := string(usage, "apiCallId")) is not None:
-                    self.usages[response] = usage
+                    self.usages[response] = {name: usage.get(name) for name in COUNTED}
             case "session.compaction_start" if event.agent is None:
                 self._compacting[string(data, "compactionAttemptId") or ""] = line
             case "session.compaction_complete" if event.agent is None and summarised(event):
