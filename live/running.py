@@ -107,7 +107,7 @@ def _turn_by_turn(
         )
         _check(turn, number, ended, model.exchanges(), driver, box.home)
         said.append(ended.stdout)
-        if turn.forks or not session_id:
+        if turn.forks or driver.resumes_anew or not session_id:
             session_id = driver.session_id(box.home)
     return session_id, said
 

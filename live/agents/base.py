@@ -220,6 +220,11 @@ class Driver(ABC):
         return None
 
     @property
+    def resumes_anew(self) -> bool:
+        """Whether going on with a session makes a new one that begins with a copy of it."""
+        return False
+
+    @property
     def queues_until_end(self) -> bool:
         """Whether what is typed ahead waits until the turn before is over; else the model sees
         it with the next result."""

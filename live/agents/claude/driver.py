@@ -13,6 +13,7 @@ from live.agents.base import Driver, Expected, Translation
 from live.agents.claude import failures, output, tools, verbs
 from live.agents.claude.streaming import COMPACT, StreamConversation, words_of
 from live.agents.claude.surroundings import lay_skills, onboarded, workspace_files, write_json
+from live.agents.claude.traits import traits
 from live.agents.claude.typed import TypedConversation
 from live.conversation import Conversation
 from live.mcp_server import SERVER
@@ -53,6 +54,10 @@ of the next call, not at some point behind it."""
 _KEY = "sk-test"
 _TOKEN = "CLAUDE_CODE_OAUTH_TOKEN"
 """Where somebody with a subscription has what others have as a key."""
+_NO_RETRY = {"x-should-retry": "false"}
+
+_PAUSE = 0.02
+"""Seconds between the pieces of an answer, so that rows have times of their own."""
 
 _EXAMPLE_FILES = "Files modified by user:"
 """Begins what 2.0.77 asks about a repository's history, to suggest file names."""
@@ -91,6 +96,7 @@ class ClaudeDriver(Driver):
     ) -> Mapping[str, str]:
         """Return the variables that keep it offline and let it run as root."""
         return {
+            **({} if traits(self.version).chooses_model else {"ANTHROPIC_MODEL": self.model}),
             "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}",
             _TOKEN if failures.has_allowance(scenario) else "ANTHROPIC_API_KEY": _KEY,
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -112,7 +118,7 @@ class ClaudeDriver(Driver):
         if tools.calls(scenario, Mcp):
             server = {"type": "stdio", "command": MCP_COMMAND, "args": [], "env": {}}
             write_json(home / ".claude.json", {"mcpServers": {SERVER: server}})
-        if tools.calls(scenario, Todo) and tools.has_tasks(self.version):
+        if tools.calls(scenario, Todo) and traits(self.version).tasks:
             switch = {"env": {"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}}
             write_json(home / ".claude" / "settings.json", switch)
 
@@ -122,25 +128,38 @@ class ClaudeDriver(Driver):
 
     def arguments(self, prompt: str, *, resume: str | None, session_id: str) -> Sequence[str]:
         """Return the arguments of one ``-p`` run, or of one that goes on with a session."""
-        which = ["--session-id", session_id] if resume is None else ["--resume", resume]
-        return [
-            *("--print", "--output-format", "json", "--model", self.model),
-            *("--dangerously-skip-permissions", *which, "--", prompt),
-        ]
+        which = [*self._beginning(), *self._which(resume, session_id)]
+        return ["--print", "--output-format", "json", *which, "--", prompt]
+
+    def _beginning(self) -> Sequence[str]:
+        """Return which model it talks to and what it may do."""
+        has = traits(self.version)
+        model = ["--model", self.model] if has.chooses_model else []
+        if has.skips_permissions:
+            return [*model, "--dangerously-skip-permissions"]
+        return [*model, "--allowedTools", ",".join(tools.NAMES)]
+
+    def _which(self, resume: str | None, session_id: str) -> Sequence[str]:
+        if resume is not None:
+            return ["--resume", resume]
+        return ["--session-id", session_id] if traits(self.version).chooses_session_id else []
+
+    @property
+    def resumes_anew(self) -> bool:
+        """Until 1.0.60 a session is resumed in a file of its own that begins with a copy."""
+        return traits(self.version).resumes_anew
 
     def turn_arguments(
         self, turn: Turn, scenario: Scenario, *, resume: str | None, session_id: str
     ) -> Sequence[str]:
         """Return the arguments of a turn: its command is typed like a prompt."""
-        which = ["--session-id", session_id] if resume is None else ["--resume", resume]
+        which = [*self._beginning(), *self._which(resume, session_id)]
         if turn.forks:
             which.append("--fork-session")
         if scenario.worktree is not None:
             which += ["--worktree", scenario.worktree]
-        return [
-            *("--print", "--output-format", "stream-json", "--verbose", "--model", self.model),
-            *("--dangerously-skip-permissions", *which, "--", words_of(turn)),
-        ]
+        form = ("--print", "--output-format", "stream-json", "--verbose")
+        return [*form, *which, "--", words_of(turn)]
 
     def talks(self, scenario: Scenario) -> bool:
         """Return whether somebody must be there; pictures can't be given as an argument."""
@@ -172,7 +191,11 @@ class ClaudeDriver(Driver):
 
     def refusal(self, failure: Failure) -> Failure:
         """Put a failure into the words of Anthropic's API."""
-        return failures.refusal(failure)
+        said = failures.refusal(failure)
+        if traits(self.version).counts_retries:
+            return said
+        # That trying again is no use only the provider can say there.
+        return msgspec.structs.replace(said, headers={**said.headers, **_NO_RETRY})
 
     def retried(self, failure: Failure) -> Sequence[Expected]:
         """Return the record of the first attempt."""
@@ -219,8 +242,15 @@ class ClaudeDriver(Driver):
         ]
 
     def pace(self, play: Play) -> Play:
-        """Let a command in the background come to its end before the model looks for it."""
-        return msgspec.structs.replace(play, threads=tuple(_waiting(one) for one in play.threads))
+        """Let a command in the background come to its end before the model looks for it, and no
+        two rows of an answer be of one millisecond, where that decides something.
+
+        A release that goes on from the newest row takes the first of equal ones, and forgets
+        what stands behind it: which rows are equal is chance.
+        """
+        pause = _PAUSE if traits(self.version).newest_row_leads else 0.0
+        threads = tuple(_paced(one, pause) for one in play.threads)
+        return msgspec.structs.replace(play, threads=threads)
 
     def streamed(self, said: Sequence[str]) -> Sequence[Sequence[Any]]:
         """Return the records of ``stream-json``."""
@@ -261,14 +291,16 @@ class ClaudeDriver(Driver):
         return said[-1] if said else None
 
 
-def _waiting(thread: Thread) -> Thread:
+def _paced(thread: Thread, pause: float) -> Thread:
     turns = tuple(
         msgspec.structs.replace(
             turn,
             responses=tuple(
-                msgspec.structs.replace(response, delay=_BACKGROUND_SECONDS)
-                if verbs.collects(response)
-                else response
+                msgspec.structs.replace(
+                    response,
+                    delay=_BACKGROUND_SECONDS if verbs.collects(response) else response.delay,
+                    pause=pause,
+                )
                 for response in turn.responses
             ),
         )

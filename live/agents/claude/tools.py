@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from semver import Version
-
 from live.agents.base import Expected, Translation
 from live.agents.claude import verbs
+from live.agents.claude.traits import Traits, traits
 from live.mcp_server import SERVER
 from live.model.play import WireCall
 from live.model.script import (
@@ -30,15 +29,18 @@ from live.model.script import (
     Update,
 )
 
-_AGENT_SINCE = Version.parse("2.1.63")
-"""The release that calls the subagent tool ``Agent``; before, it was ``Task``."""
+_NO_FAILING_CODE = "that a command failed is recorded, not with which exit code"
+_FAILED_SILENTLY = "Error"
+_UNSAID = "undefined"
+"""What an old release shows in the place of an MCP tool's own words: it looks for them where
+they are not."""
 
-_TASKS_SINCE = Version.parse("2.1.142")
-"""The release that keeps its checklist with ``TaskCreate`` and ``TaskUpdate``."""
 
-_STREAMS_MERGED_SINCE = Version.parse("2.1.112")
-"""The release that shows a failing command's two streams as they came; 2.0.77 shows standard
-error first and an empty line between."""
+NAMES = (
+    *("Bash", "Read", "Write", "Edit", "MultiEdit", "TodoWrite", "Task"),
+    *(f"mcp__{SERVER}__{tool}" for tool in ("echo", "boom")),
+)
+"""What a release has to be told it may use, where it cannot be told that it may use all."""
 
 
 def calls(scenario: Scenario, verb: type[Call]) -> bool:
@@ -51,17 +53,12 @@ def calls(scenario: Scenario, verb: type[Call]) -> bool:
     )
 
 
-def has_tasks(version: str) -> bool:
-    """Return whether a release keeps its checklist as tasks."""
-    return Version.parse(version) >= _TASKS_SINCE
-
-
 def translate(call: Call, workspace: str, version: str) -> list[Translation]:
     """Return the native calls of one scripted call."""
-    release = Version.parse(version)
+    has = traits(version)
     match call:
         case Command():
-            return [_command(call, version)]
+            return [_command(call, has)]
         case Read():
             return [_read(call, workspace)]
         case Create():
@@ -69,17 +66,17 @@ def translate(call: Call, workspace: str, version: str) -> list[Translation]:
         case Update():
             return [_update(call, workspace)]
         case Delete():
-            return [_command(Command(id=call.id, run=f"rm {call.path}"), version)]
+            return [_command(Command(id=call.id, run=f"rm {call.path}"), has)]
         case Rename():
-            return [_command(Command(id=call.id, run=f"mv {call.path} {call.to}"), version)]
+            return [_command(Command(id=call.id, run=f"mv {call.path} {call.to}"), has)]
         case UnknownTool():
             return [_unknown(call)]
         case Mcp():
-            return [_mcp(call)]
+            return [_mcp(call, has)]
         case Todo():
-            return _tasks(call) if has_tasks(version) else [_todo(call)]
+            return _tasks(call) if has.tasks else [_todo(call, has)]
         case Spawn():
-            return [_spawn(call, "Agent" if release >= _AGENT_SINCE else "Task")]
+            return [_spawn(call, has.agent_tool)]
         case _:
             return [verbs.translate(call, workspace)]
 
@@ -88,17 +85,19 @@ def _use(call_id: str, name: str, arguments: dict[str, Any]) -> WireCall:
     return WireCall(id=f"toolu_{call_id}", name=name, arguments=arguments)
 
 
-def _command(call: Command, version: str) -> Translation:
+def _command(call: Command, has: Traits) -> Translation:
     if call.background or call.prints is not None or call.permission is not None:
         return verbs.command(call)
     arguments = {"command": call.run, "description": f"Scripted step {call.id}"}
-    shown = call.stdout + call.stderr
-    if call.exit_code and Version.parse(version) < _STREAMS_MERGED_SINCE:
-        shown = "\n".join(stream for stream in (call.stderr, call.stdout) if stream)
+    unrecorded: dict[str, str] = {}
+    if call.exit_code == 0:
+        unrecorded = {"exit_code": verbs.NO_EXIT_CODE}
+    elif not has.failing_code:
+        unrecorded = {"exit_code": _NO_FAILING_CODE}
     fields: dict[str, Any] = {
         "command": call.run,
         "exit_code": call.exit_code,
-        "output": shown,
+        "output": _shown(call, has),
         "status": "completed" if call.exit_code == 0 else "failed",
     }
     return Translation(
@@ -107,10 +106,22 @@ def _command(call: Command, version: str) -> Translation:
             Expected(
                 kind="CommandExecution",
                 fields=fields,
-                unrecorded={"exit_code": verbs.NO_EXIT_CODE} if call.exit_code == 0 else {},
+                unrecorded=unrecorded,
             ),
         ),
     )
+
+
+def _shown(call: Command, has: Traits) -> str:
+    """Return what the model is shown of a command's two streams."""
+    merged = call.stdout + call.stderr
+    if call.exit_code and not merged and not has.failing_code:
+        return _FAILED_SILENTLY
+    if not call.exit_code or has.failing == "merged":
+        return merged
+    if has.failing == "twice":
+        return f"{merged}\n{merged}" if merged else ""
+    return "\n".join(stream for stream in (call.stderr, call.stdout) if stream)
 
 
 def _read(call: Read, workspace: str) -> Translation:
@@ -151,22 +162,28 @@ def _unknown(call: UnknownTool) -> Translation:
     )
 
 
-def _mcp(call: Mcp) -> Translation:
+def _mcp(call: Mcp, has: Traits) -> Translation:
     fields: dict[str, Any] = {"name": call.tool, "server": SERVER, "arguments": call.arguments}
     if call.error is None:
         fields["output"] = call.result
     else:
-        fields |= {"error": call.error, "status": "failed"}
+        error = call.error if has.mcp_errors else _UNSAID
+        fields |= {"error": error, "status": "failed"}
     return Translation(
         call=_use(call.id, f"mcp__{SERVER}__{call.tool}", call.arguments),
         expects=(Expected(kind="ToolCall", fields=fields),),
     )
 
 
-def _todo(call: Todo) -> Translation:
+def _todo(call: Todo, has: Traits) -> Translation:
     todos = [
-        {"content": item.text, "status": item.status, "activeForm": item.text}
-        for item in call.items
+        {"content": item.text, "status": item.status}
+        | (
+            {"activeForm": item.text}
+            if has.todo_form == "worded"
+            else {"priority": "medium", "id": str(number)}
+        )
+        for number, item in enumerate(call.items, 1)
     ]
     return Translation(
         call=_use(call.id, "TodoWrite", {"todos": todos}),

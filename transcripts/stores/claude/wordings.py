@@ -74,6 +74,10 @@ CODE_NOT_RECORDED = "the exit code was not recorded"
 NO_ERROR = "no error"
 """What the writer says in the place of a code that the CLI did not take for an error."""
 
+_CODE_IN_WORDS = (2, 0, 77)
+_RELEASE = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)")
+_NOT_RUN = re.compile(r"<tool_use_error>|InputValidationError\b|PreToolUse:|.* blocked by hook\b")
+
 _CALL_INTERRUPTED = re.compile(r"\[Tool call interrupted(?:\W|$)")
 
 
@@ -169,6 +173,21 @@ def is_usage_limit(text: str) -> bool:
     """Whether a failure says that an allowance is used up: older releases have no field for it,
     and the provider's status and token are those of any request that came too soon."""
     return _USAGE_LIMIT.match(text) is not None
+
+
+def words_exit_codes(release: str | None) -> bool:
+    """Whether a release says with which code a command failed: 2.0.77 does, 2.0.0 does not."""
+    found = _RELEASE.match(release or "")
+    return not found or tuple(int(number) for number in found.groups()) >= _CODE_IN_WORDS
+
+
+def is_commands_own(text: str) -> bool:
+    """Whether an old release's error of a shell is what the command printed.
+
+    Such a release marks a command that failed like a call that was never run: only by its own
+    words is the latter told.
+    """
+    return _NOT_RUN.match(text) is None
 
 
 def is_interrupted_call(text: str) -> bool:

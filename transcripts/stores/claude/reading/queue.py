@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from transcripts.model import Text, UserMessage
+from transcripts.records import jsonlines
 from transcripts.stores.claude import wordings
 from transcripts.stores.claude.content import parts
 from transcripts.stores.claude.reading.results import text_of
@@ -61,9 +62,19 @@ def _queued(row: Row) -> str | None:
     if row.value.get("operation") != "enqueue":
         return None
     text = string(row.value.get("content"))
-    if text is None or wordings.typed(text).author in ("harness", "agent"):
+    if text is None or wordings.typed(text).author in ("harness", "agent") or _is_task(text):
         return None
     return text.strip() or None
+
+
+def _is_task(text: str) -> bool:
+    """Whether a queued text is 2.1.50's note that a task has begun, which nobody typed."""
+    if not text.startswith('{"task_id":'):
+        return False
+    try:
+        return bool(string(mapping(jsonlines.parse(text.encode())).get("task_type")))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _delivered(row: Row) -> Iterator[str]:

@@ -100,7 +100,8 @@ def outcome(use: Use, result: Result | None) -> dict[str, Any]:
 def command_outcome(use: Use, result: Result | None) -> dict[str, Any]:
     """Return the fields of a shell command that its result decides.
 
-    A non-zero status is recorded only as the first line of the text. A success is recorded by
+    A non-zero status is recorded only as the first line of the text, until 2.0 not at all:
+    then the text is what the command printed. A success is recorded by
     the block's ``is_error: false`` or by the side record's form: then the code is 0, for the
     CLI marks every other one. A plain result has neither: it closes the call and says no code.
     A code that the CLI interpreted away (``grep`` without a match) is recorded nowhere.
@@ -171,8 +172,13 @@ def _failed_command(result: Result, decided: dict[str, Any]) -> dict[str, Any]:
             "output": (Text(text=output),) if output else (),
             "error": None,
         }
-    if result.details and decided["status"] == "failed":
+    if decided["status"] != "failed":
+        return {}
+    if result.details:
         return {"output": parts(result.block.get("content")), "error": None}
+    worded = wordings.words_exit_codes(string(result.row.value.get("version")))
+    if not worded and wordings.is_commands_own(text_of(parts(result.block.get("content")))):
+        return {"output": (Text(text=error),) if error else (), "error": None}
     return {}
 
 

@@ -1,0 +1,83 @@
+"""What differs between Claude Code's releases, in one table.
+
+Every entry was measured by running the release; a boundary stands at the first recorded
+release that is on its far side, or where the package itself changed, if that is known.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from semver import Version
+
+Failing = Literal["errors-first", "twice", "merged"]
+TodoForm = Literal["numbered", "worded"]
+
+
+class Traits(msgspec.Struct, frozen=True, kw_only=True):
+    """How one release of Claude Code differs from the others, as far as driving it is concerned.
+
+    ``skips_permissions`` says that root may start it without any permission checks; else the
+    tools are named that need none. ``newest_row_leads`` says that it goes on from the row with
+    the newest time, the first of equal ones. ``failing`` is how the two streams of a command
+    that fails are shown to the model: standard error first and an empty line between; as they
+    came, and the same once more; or as they came. ``failing_code`` says that its code is put
+    into words; else a failure without output is shown as the one word "Error". ``todo_form`` is
+    what a line of the checklist needs beside its text: a number and a priority, or how it is
+    worded while it is worked on. ``mcp_errors`` says that the model is shown what a tool of an
+    MCP server says of its failure; else it is told only that there was one. ``counts_retries``
+    says that it can be told how often to try again.
+    """
+
+    chooses_model: bool
+    chooses_session_id: bool
+    skips_permissions: bool
+    resumes_anew: bool
+    newest_row_leads: bool
+    agent_tool: str
+    tasks: bool
+    failing: Failing
+    failing_code: bool
+    todo_form: TodoForm
+    mcp_errors: bool
+    counts_retries: bool
+
+
+_MODEL_ARGUMENT = Version(1, 0, 0)
+_SESSION_ID_ARGUMENT = Version(1, 0, 60)
+_RESUMES_IN_PLACE = Version(1, 0, 128)
+_TODO_WORDED = Version(1, 0, 128)
+_MCP_ERRORS = Version(1, 0, 60)
+_COUNTS_RETRIES = Version(1, 0, 0)
+_CODE_IN_WORDS = Version(2, 0, 77)
+_STREAMS_TWICE = Version(2, 1, 50)
+_AGENT_TOOL = Version(2, 1, 63)
+_STREAMS_MERGED = Version(2, 1, 112)
+_LAST_ROW_LEADS = Version(2, 1, 112)
+_TASKS = Version(2, 1, 142)
+
+
+def traits(version: str) -> Traits:
+    """Return the traits of an exact release; ValueError if it is not one."""
+    release = Version.parse(version)
+    return Traits(
+        chooses_model=release >= _MODEL_ARGUMENT,
+        chooses_session_id=release >= _SESSION_ID_ARGUMENT,
+        skips_permissions=release >= _SESSION_ID_ARGUMENT,
+        resumes_anew=release < _RESUMES_IN_PLACE,
+        newest_row_leads=release < _LAST_ROW_LEADS,
+        agent_tool="Agent" if release >= _AGENT_TOOL else "Task",
+        tasks=release >= _TASKS,
+        failing=_failing(release),
+        failing_code=release >= _CODE_IN_WORDS,
+        mcp_errors=release >= _MCP_ERRORS,
+        counts_retries=release >= _COUNTS_RETRIES,
+        todo_form="worded" if release >= _TODO_WORDED else "numbered",
+    )
+
+
+def _failing(release: Version) -> Failing:
+    if release < _STREAMS_TWICE:
+        return "errors-first"
+    return "twice" if release < _STREAMS_MERGED else "merged"
