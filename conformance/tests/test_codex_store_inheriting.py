@@ -106,7 +106,8 @@ PARENTS = numbered(
 def test_a_fork_holds_its_parents_messages_up_to_the_cut(tmp_path: Path) -> None:
     parent = CodexStore.read_path(file(tmp_path, PARENT, PARENTS))
     own = (asks(6, "rye?"), says(7, "two"))
-    fork = CodexStore.read_path(file(tmp_path, FORK, forked(FORK, 3, 5, PARENT, *own)))
+    path = file(tmp_path, FORK, forked(FORK, 3, 5, PARENT, *own))
+    fork = CodexStore.read_path(path)
     assert words(fork) == ["oats?", "three", "rye?", "two"]
     assert taken(fork) == [
         (PARENT, parent.messages[0].id),
@@ -124,6 +125,7 @@ def test_a_fork_holds_its_parents_messages_up_to_the_cut(tmp_path: Path) -> None
         "000b",
     ]
     assert [one.follows for one in fork.messages[1:]] == [one.id for one in fork.messages[:-1]]
+    assert list(CodexStore.iter_path(path)) == list(fork.messages)
 
 
 def test_a_fork_of_a_fork_goes_on_from_both(tmp_path: Path) -> None:

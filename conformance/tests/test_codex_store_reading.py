@@ -1209,3 +1209,21 @@ def test_a_compaction_that_names_no_replacement_keeps_the_prompts(tmp_path: Path
     held = [one.id for one in transcript.effective()]
     assert held == [transcript.messages[1].id, boundary.id, transcript.messages[4].id]
     assert len(boundary.sources) == 2
+
+
+def test_answers_at_the_same_line_of_two_threads_are_two(tmp_path: Path) -> None:
+    child = tmp_path / DAY / f"rollout-2026-05-02T10-00-01-{CHILD}.jsonl"
+    child.parent.mkdir(parents=True)
+    source = {"subagent": {"thread_spawn": {"parent_thread_id": SESSION, "depth": 1}}}
+    rows = [meta(id=CHILD, source=source), user(1, "count"), assistant(2, "nine")]
+    child.write_text("".join(f"{json.dumps(one)}\n" for one in rows))
+    told = read(
+        tmp_path,
+        user(1, "go"),
+        call(2, "spawn_agent", {"message": "count"}),
+        output(3, json.dumps({"agent_id": CHILD})),
+    )
+    spawn, nine = told.messages[1], told.messages[-1]
+    assert nine.agent == CHILD
+    assert spawn.response is not None
+    assert nine.response not in (None, spawn.response)

@@ -40,9 +40,11 @@ from transcripts.stores.codex.reading.drafts import (
     Draft,
     Failed,
     Kept,
+    Response,
     Searched,
     Spoken,
     Thought,
+    is_recorded,
 )
 
 
@@ -130,7 +132,7 @@ class Thread:
             "at_source": None if draft.at is None else "record",
             "follows": follows,
             "turn": draft.turn,
-            "response": None if response is None else response.id,
+            "response": None if response is None else self._answer(response),
             "model": draft.model if response is not None else None,
             "agent": self.agent,
             "caller": self.caller,
@@ -140,6 +142,12 @@ class Thread:
             "inherited_from": _inherited(draft),
             "sources": tuple(draft.sources),
         }
+
+    def _answer(self, response: Response) -> str:
+        """Return an answer's id, told apart from those of the other threads of the session."""
+        if self.agent is None or is_recorded(response.id):
+            return response.id
+        return f"{response.id}-of-{self.agent}"
 
     # ------------------------------------------------------------------ words
 
