@@ -286,6 +286,14 @@ def test_the_oldest_release_keeps_one_name_for_a_server_and_its_tool() -> None:
     assert old.fields["error"] == new.fields["error"] == "bell is gone"
 
 
+def test_one_release_does_not_survive_a_tool_that_does_not_exist() -> None:
+    call = UnknownTool(id="x", name="weigh", arguments={})
+    with pytest.raises(CannotDo, match="does not exist"):
+        find_driver("copilot", "1.0.20").translate(call, WORKSPACE)
+    for version in ("0.0.423", "1.0.40"):
+        assert said(version, call)[3]["status"] == "failed"
+
+
 def test_a_shell_is_kept_under_the_release_s_own_word() -> None:
     call = Command(id="count", run="ls")
     words = {version: said(version, call)[1] for version in ("0.0.384", "0.0.406")}

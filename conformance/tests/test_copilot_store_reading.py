@@ -252,6 +252,30 @@ def test_a_thought_of_a_subagent_s_is_on_its_thread_and_one_of_nobody_s_stands_a
     ]
 
 
+@pytest.mark.parametrize(
+    ("release", "authors"),
+    [("1.0.20", ["model", "harness", "model", "model"]), ("1.0.40", ["model"] * 4)],
+)
+def test_a_thought_left_over_from_the_answer_before_is_nobody_s_second_thought(
+    release: str, authors: list[str], tmp_path: Path
+) -> None:
+    events = Events()
+    events.lines[0]["data"]["copilotVersion"] = release
+    events.user("Oats or rye?")
+    events.answer("Weighing.", bash("call_1", "weigh oats"), reasoningText="Rye is damp.")
+    events.done("call_1", "9")
+    events.answer("Oats.", reasoningText="Rye is damp.", outputTokens=30)
+    events.user("Sure?")
+    events.answer("Sure.", reasoningText="Rye is damp.")
+    events.answer("Quite.", reasoningText="Rye is damp.", reasoningOpaque="c2VhbA==")
+    transcript = read(events, tmp_path)
+    found = [one for one in transcript.messages if isinstance(one, Reasoning)]
+    assert [one.author for one in found] == authors
+    assert [one.in_context for one in found] == [author == "model" for author in authors]
+    counted = [one for one in transcript.messages if one.usage is not None]
+    assert [one.author for one in counted] == ["model"]
+
+
 def test_usage_is_counted_once_for_a_response(tmp_path: Path) -> None:
     events = Events()
     usage = {"apiCallId": "api-7", "inputTokens": 90, "outputTokens": 4, "cacheReadTokens": 0}

@@ -45,6 +45,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """Commands run on a terminal, not on pipes."""
     loses_ended_shells: bool
     """A command that ends its shell has an empty result: its output and its code are lost."""
+    survives_unknown_tools: bool
+    """A call of a tool that does not exist is answered; else it ends the run with an error."""
     keeps_servers: bool
     """A call of an MCP server's tool is written with the server's name apart."""
     frames_mcp_errors: bool
@@ -68,6 +70,7 @@ _OLDEST = Traits(
     names_agents=False,
     terminal=True,
     loses_ended_shells=True,
+    survives_unknown_tools=True,
     keeps_servers=False,
     frames_mcp_errors=False,
     numbers_lines=True,
@@ -78,10 +81,13 @@ _CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
         "0.0.406",
         {"keeps_shells_as": "shellId", "keeps_failure_status": True, "keeps_servers": True},
     ),
-    ("0.0.423", {"streams_events": True, "keeps_todos_in_table": True, "frames_mcp_errors": True}),
+    (
+        "0.0.423",
+        {"streams_events": True, "keeps_todos_in_table": True, "frames_mcp_errors": True},
+    ),
     ("1.0.10", {"account": False, "unpacks_at_home": False, "loses_ended_shells": False}),
-    ("1.0.20", {"names_agents": True}),
-    ("1.0.40", {"wants_key": False}),
+    ("1.0.20", {"names_agents": True, "survives_unknown_tools": False}),
+    ("1.0.40", {"wants_key": False, "survives_unknown_tools": True}),
     ("1.0.60", {"chooses_id": True}),
     ("1.0.80", {"streams_kept": True, "writes_tasks": True, "terminal": False}),
     ("1.0.102", {"numbers_lines": False, "hears_thoughts_as": "reasoning_content"}),

@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from live.agents import patches
-from live.agents.base import Expected, Translation, Untaught
+from live.agents.base import CannotDo, Expected, Translation, Untaught
 from live.agents.copilot.traits import traits
 from live.mcp_server import SERVER
 from live.model.play import WireCall
@@ -74,6 +74,7 @@ class Words:
         files: Mapping[str, str],
         pictures: Mapping[str, str],
     ) -> None:
+        self._version = version
         self._traits = traits(version)
         self._patches = dialect == PATCH
         self._workspace = workspace.rstrip("/")
@@ -219,6 +220,11 @@ class Words:
 
     @say.register
     def _(self, call: UnknownTool) -> Translation:
+        if not self._traits.survives_unknown_tools:
+            raise CannotDo(
+                f"{self._version} ends the run when the model calls a tool that does not exist:"
+                ' it writes a session.error "invalid tool", no result, and exits with 1'
+            )
         fields = {"name": call.name, "arguments": call.arguments, "status": "failed"}
         return Translation(
             call=self._call(call.id, call.name, call.arguments),

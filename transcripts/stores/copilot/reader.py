@@ -181,7 +181,7 @@ class _Reading:
     def _answer(self, event: Event) -> bool:
         synthetic = self._is_synthetic(event)
         made = False
-        for part in answer(event, self._placing, self._index, self.frame.cwd, synthetic=synthetic):
+        for part in answer(event, self._placing, self._index, self.frame, synthetic=synthetic):
             made = self._add(part)
             if isinstance(part, OpenCall):
                 self._keep_open(part.fields["external_id"], part)

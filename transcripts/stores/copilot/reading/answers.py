@@ -19,8 +19,9 @@ from transcripts.model import (
 )
 from transcripts.stores.copilot.assets import Assets
 from transcripts.stores.copilot.reading.calls import OpenCall, requested
-from transcripts.stores.copilot.reading.context import Placing
+from transcripts.stores.copilot.reading.context import Placing, Thread, detailed
 from transcripts.stores.copilot.reading.events import Event, integer, mappings, string
+from transcripts.stores.copilot.reading.frame import Frame
 from transcripts.stores.copilot.reading.index import Index
 from transcripts.stores.copilot.thoughts import thoughts
 
@@ -65,7 +66,7 @@ def answer(
     event: Event,
     placing: Placing,
     index: Index,
-    cwd: str | None,
+    frame: Frame,
     *,
     synthetic: bool,
 ) -> Iterator[Reasoning | AgentMessage | OpenCall]:
@@ -93,7 +94,16 @@ def answer(
         return found
 
     if thought := thoughts(data):
-        yield Reasoning(**fields(own, "reasoning", external=message), content=thought)
+        found = fields(own, "reasoning", external=message)
+        if frame.leaves_thoughts_over and _is_left_over(data, thread):
+            shared["usage"] = found["usage"]
+            found |= {
+                "author": "harness",
+                "in_context": False,
+                "provenance": detailed(event.type, "left over"),
+                "usage": None,
+            }
+        yield Reasoning(**found, content=thought)
     if (text := string(data, "content")) is not None:
         yield AgentMessage(**fields(own, external=message), content=(Text(text=text),))
     for number, request in enumerate(mappings(data, "toolRequests")):
@@ -102,7 +112,22 @@ def answer(
         found = fields(*parts, external=call)
         found["sources"] = (event.record.at(f"/data/toolRequests/{number}"),)
         found |= requested(request, index.starts.get(call or "", {}))
-        yield OpenCall(found, cwd, waits=call is not None and index.completions[call] > 0)
+        yield OpenCall(found, frame.cwd, waits=call is not None and index.completions[call] > 0)
+
+
+def _is_left_over(data: Mapping[str, Any], thread: Thread) -> bool:
+    """Whether the CLI wrote down the thought before once more, in place of none.
+
+    1.0.20 does so with every answer of a prompt that comes without a thought. It seals none
+    of them; where there is a seal, or another prompt in between, equal words are two thoughts.
+    """
+    text = string(data, "reasoningText")
+    sealed = any(name in data for name in ("reasoningOpaque", "encryptedContent"))
+    if text is None or sealed or "reasoningBlocks" in data:
+        thread.thought = None
+        return False
+    known, thread.thought = thread.thought, (thread.turn, text)
+    return known == thread.thought
 
 
 def thought_apart(event: Event, placing: Placing, index: Index) -> Reasoning | None:

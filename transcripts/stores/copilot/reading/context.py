@@ -20,6 +20,7 @@ class Thread:
         self.last: str | None = None
         self.turn: str | None = None
         self.model: str | None = None
+        self.thought: tuple[str | None, str] | None = None
 
 
 class Placing:

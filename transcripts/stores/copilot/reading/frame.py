@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 from transcripts.stores.copilot.layout import moment
 from transcripts.stores.copilot.reading.context import Placing
 from transcripts.stores.copilot.reading.events import Event, mapping, string
+
+_RELEASE = re.compile(r"1\.0\.(?P<patch>\d{1,6})\b")
+_MENDED = 40
 
 
 class Frame:
@@ -18,6 +22,15 @@ class Frame:
         self.version: str | None = None
         self.created_at: datetime | None = None
         self.updated_at: datetime | None = None
+
+    @property
+    def leaves_thoughts_over(self) -> bool:
+        """Whether the release writes a thought again with a later answer that has none.
+
+        1.0.20 does so and 1.0.40 no more.
+        """
+        found = _RELEASE.match(self.version or "")
+        return found is not None and int(found["patch"]) < _MENDED
 
     def learn(self, event: Event, placing: Placing) -> None:
         """Take in one event; models are remembered for the thread that they answer on."""
