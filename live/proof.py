@@ -67,7 +67,9 @@ class Resumption:
         before, after = self._history(raw), self._history(clean)
         if before != after:
             raise Broken(f"resumed with another history: {_first(before, after)}")
-        held = Kept([Document(path="history", form="lines", records=tuple(after))])
+        # What a person typed ahead may have been told in the system's role.
+        sent = tuple(msgspec.to_builtins(entry) for entry in clean.asked.history)
+        held = Kept([Document(path="history", form="lines", records=(*after, *sent))])
         forgets = [
             index
             for index, message in enumerate(messages)

@@ -21,9 +21,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from live.agents.base import CannotDo, Driver, find_driver
 from live.model import log, script
-from live.model.script import Scenario
+from live.model.script import Scenario, Spawn, calls_of
 from live.proof import PROMPT, Resumption, same_shape
 from live.releases import Release, install, node_version
 from live.running import Run, perform
@@ -42,6 +44,7 @@ from live.sanitise import (
     stored_name,
     without_chance,
 )
+from live.sanitise.documents import dumps
 from live.truth import expected, truth
 from live.unrecorded import one_sided, unrecorded
 
@@ -182,8 +185,16 @@ def _refusal(
 
 def _sanitiser(scenario: Scenario, driver: Driver, run: Run) -> Sanitiser:
     words = script_strings(scenario, run.steps, run.play, driver, run.workspace)
+    table = rules(driver.agent, driver.version)
+    beside = tuple(
+        f'"content":{dumps(call.prompt)}'
+        for turn in scenario.turns
+        for call in calls_of(turn.responses)
+        if isinstance(call, Spawn) and call.background
+    )
     return Sanitiser(
-        rules(driver.agent, driver.version),
+        # An agent in the background writes beside the conversation, in no fixed order.
+        msgspec.structs.replace(table, apart=(*table.apart, *beside)),
         Provenance({*words, PROMPT}, markers(driver.agent), script_patterns(scenario)),
         Clock(run.started, run.ended),
     )

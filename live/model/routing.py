@@ -124,10 +124,13 @@ def _last_user_text(asked: Asked) -> str:
 
 
 def _turn(play: Play, asked: Asked) -> Routed:
+    # Behind the first words of the user's, what was typed ahead may be told in the system's role.
+    begun = next((i for i, one in enumerate(asked.history) if one.role == "user"), 0)
     prompts = [
         (index, prompt)
         for index, entry in enumerate(asked.history)
-        if entry.role == "user" and entry.type == "text"
+        if entry.type == "text"
+        and (entry.role == "user" or (entry.role == "system" and index > begun))
         for prompt in occurrences(entry.text or "", play)
     ]
     if not prompts:

@@ -31,6 +31,9 @@ _JITTER_SECONDS = 0.25
 """A record this little earlier than the one before it is so by chance: its clock was read
 before the other's, and in the next run after it. Answers are further apart than that."""
 
+_BEGUN_SECONDS = 3.0
+_ECHO_SECONDS = 0.05
+
 Place = tuple[str, int]
 """A document's path and a record's index in it."""
 
@@ -186,6 +189,10 @@ class Sanitiser:
         ]
         found.sort(key=lambda one: named(one[0], self._rules.beside))
         first = clock.noted
+        keys = [path for path, _ in leaves(record)]
+        begun = any(named(path, self._rules.begun) for path in keys)
+        echoes = any(named(path, self._rules.echoes) for path in keys)
+        jitter = _BEGUN_SECONDS if begun else _JITTER_SECONDS
         for path, seconds in found:
             key = (place, seconds)
             if key in self._instants:
@@ -197,10 +204,25 @@ class Sanitiser:
             if before and abs(before[0] - seconds) < (TIED_SECONDS if beside else tied):
                 self._instants[key] = before
                 continue
-            late = before is not None and 0 < before[0] - seconds < _JITTER_SECONDS
+            echoed = self._echoed(seconds, place) if echoes else None
+            if echoed is not None:
+                self._instants[key] = echoed
+                continue
+            late = before is not None and 0 < before[0] - seconds < jitter
             effective = before[0] if before and late else seconds
             self._instants[key] = before = (effective, clock.note(effective))
         return before
+
+    def _echoed(self, seconds: float, place: Place) -> tuple[float, int] | None:
+        """Return the instant of an earlier record of the file that a time repeats."""
+        return next(
+            (
+                instant
+                for (where, _), instant in self._instants.items()
+                if where[0] == place[0] and abs(instant[0] - seconds) < _ECHO_SECONDS
+            ),
+            None,
+        )
 
     def _readings(self, value: Any, *, whole: bool) -> Iterator[float]:
         """Yield the fine times in a value; whole seconds, which only follow, where asked for."""
@@ -254,7 +276,8 @@ class Sanitiser:
             else:
                 records.append(self.value(record, (), place))
         if document.form == "lines":
-            records = _settled(records, rules)
+            text = "\n".join(dumps(record) for record in document.records)
+            records = _settled(records, rules, text)
             records = with_offsets(document, records, rules.offsets)
         return msgspec.structs.replace(
             document,
@@ -382,9 +405,11 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _settled(records: list[Any], rules: Rules) -> list[Any]:
+def _settled(records: list[Any], rules: Rules, text: str) -> list[Any]:
     """Put records whose place is chance behind the ones among which it is."""
     for rule in rules.floating:
+        if rule.where not in text:
+            continue
         result: list[Any] = []
         waiting: list[Any] = []
         for record in records:

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from live.sanitise.documents import Document
-from live.sanitise.rules import Neighbours, Rules
+from live.sanitise.documents import Document, dumps
+from live.sanitise.rules import Anchored, Neighbours, Rules
 
 
 def in_order(document: Document, rules: Rules) -> Document:
@@ -28,10 +28,12 @@ def in_order(document: Document, rules: Rules) -> Document:
 
 
 def without_chance(document: Document, rules: Rules) -> Document:
-    """Return a file of text without the lines that the table says come by chance.
+    """Return a file without the lines that the table says come by chance.
 
-    Indented and empty lines go with the one that they continue.
+    Of a text, indented and empty lines go with the one that they continue.
     """
+    if document.form == "lines":
+        return _recurring(document, rules)
     name = document.path.rpartition("/")[2]
     lines = tuple(line for one in rules.chance if one.file == name for line in one.lines)
     if document.form != "text" or not lines:
@@ -44,6 +46,43 @@ def without_chance(document: Document, rules: Rules) -> Document:
         if not leaving:
             kept.append(line)
     return msgspec.structs.replace(document, records=(*kept, end))
+
+
+def _recurring(document: Document, rules: Rules) -> Document:
+    """Put records in their places that are written at some time about another, or ever again."""
+    text = "\n".join(dumps(record) for record in document.records)
+    records = list(document.records)
+    for rule in rules.anchored:
+        if rule.where in text:
+            records = _anchored(records, rule)
+    for rule in rules.restated:
+        if rule.where in text:
+            last = {_kind(record): record for record in records if _kind(record) in rule.kinds}
+            records = [record for record in records if _kind(record) not in rule.kinds]
+            records += [last[kind] for kind in rule.kinds if kind in last]
+    return msgspec.structs.replace(document, records=tuple(records))
+
+
+def _anchored(records: list[Any], rule: Anchored) -> list[Any]:
+    behind: dict[Any, list[Any]] = {}
+    places = {record.get(rule.id) for record in records if isinstance(record, dict)}
+    rest: list[Any] = []
+    for record in records:
+        if _kind(record) in rule.kinds and record.get(rule.key) in places:
+            behind.setdefault(record[rule.key], []).append(record)
+        else:
+            rest.append(record)
+    placed: list[Any] = []
+    for record in rest:
+        placed.append(record)
+        if isinstance(record, dict) and record.get(rule.id) is not None:
+            placed += behind.get(record[rule.id], [])
+    return placed
+
+
+def _kind(record: Any) -> str | None:
+    kind = record.get("type") if isinstance(record, dict) else None
+    return kind if isinstance(kind, str) else None
 
 
 def _are(rule: Neighbours, early: Any, late: Any) -> bool:

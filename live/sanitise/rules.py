@@ -29,11 +29,38 @@ class IdRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Floating(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Records whose place among ``among`` is chance; they are put behind them.
 
-    Kinds are values of the record's ``type``.
+    Kinds are values of the record's ``type``. ``where`` is a string of the files that are meant.
     """
 
     kinds: tuple[str, ...]
     among: tuple[str, ...]
+    where: str = ""
+    why: str
+
+
+class Restated(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Records that a CLI writes again and again from a timer, for whoever reads the end alone.
+
+    How often is chance. Of each kind the last one in the file is kept, at its end. ``where`` is a
+    string of the files that are meant.
+    """
+
+    kinds: tuple[str, ...]
+    where: str
+    why: str
+
+
+class Anchored(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Records that name another one and stand somewhere about it: put right behind it.
+
+    ``key`` is where the name stands, ``id`` where the other has it. ``where`` is a string of the
+    files that are meant.
+    """
+
+    kinds: tuple[str, ...]
+    key: str
+    id: str
+    where: str
     why: str
 
 
@@ -108,7 +135,10 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     written beside the conversation in no fixed order. ``floating``: see :class:`Floating`.
     ``neighbours``: see :class:`Neighbours`. ``worded``: see :class:`Wording`. ``drawn``: names
     that the CLI draws by lot, replaced by fixed ones wherever they stand. ``late``: see
-    :class:`Late`. ``ties``: see :class:`Ties`.
+    :class:`Late`. ``ties``: see :class:`Ties`. ``restated``: see :class:`Restated`.
+    ``anchored``: see :class:`Anchored`. ``begun``: keys of records that bear the time at which
+    they were begun, some time before what was written in between; they get the time of the record
+    before. ``echoes``: keys of records that repeat the time of an earlier one, or almost.
     ``chance``: see :class:`Chance`.
     """
 
@@ -129,6 +159,10 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     neighbours: tuple[Neighbours, ...] = ()
     ties: tuple[Ties, ...] = ()
     chance: tuple[Chance, ...] = ()
+    restated: tuple[Restated, ...] = ()
+    anchored: tuple[Anchored, ...] = ()
+    begun: tuple[str, ...] = ()
+    echoes: tuple[str, ...] = ()
 
     def tied_within(self, kind: str) -> float:
         """Return how many seconds behind the record before a kind still has its time."""

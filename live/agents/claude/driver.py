@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import msgspec
+from semver import Version
 
 from live.agents.base import Driver, Expected, Translation
 from live.agents.claude import failures, output, tools, verbs
@@ -21,6 +22,8 @@ from live.model.play import Auxiliary, Play, Thread, Wire
 from live.model.script import (
     Ask,
     Call,
+    Command,
+    Create,
     Failure,
     Mcp,
     Propose,
@@ -50,6 +53,9 @@ _FULL = {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "5", "CLAUDE_CODE_AUTO_COMPACT_WINDO
 _BACKGROUND_SECONDS = 5.0
 """More than any scripted command in the background takes: its end is then told with the result
 of the next call, not at some point behind it."""
+
+_REFUSALS_MARKED = Version(2, 1, 332)
+"""The first recorded release that says of a result that it is a refusal."""
 
 _KEY = "sk-test"
 _TOKEN = "CLAUDE_CODE_OAUTH_TOKEN"
@@ -113,7 +119,7 @@ class ClaudeDriver(Driver):
         if scenario is None:
             return
         lay_skills(home, scenario)
-        if scenario.terminal:
+        if self._at_terminal(scenario):
             write_json(home / ".claude.json", onboarded(workspace, _KEY))
         if tools.calls(scenario, Mcp):
             server = {"type": "stdio", "command": MCP_COMMAND, "args": [], "env": {}}
@@ -178,16 +184,31 @@ class ClaudeDriver(Driver):
         """Start it for somebody who talks to it: over its streams, or at a terminal."""
         which = ["--session-id", session_id] if resume is None else ["--resume", resume]
         environment = self.environment(box.home_inside, port, scenario)
-        if scenario.terminal:
+        if self._at_terminal(scenario):
             argv = [*executable, "--model", self.model, *which, *_permissions(scenario)]
             return TypedConversation(Terminal(box, argv, environment), scenario.turns)
         argv = [
             *executable,
             *("--print", "--input-format", "stream-json", "--output-format", "stream-json"),
             *("--verbose", "--model", self.model, *which, *_permissions(scenario)),
+            *("--permission-prompt-tool", "stdio"),
         ]
         pictures = {name: png(picture) for name, picture in scenario.pictures.items()}
         return StreamConversation(box, argv, environment, pictures)
+
+    def _at_terminal(self, scenario: Scenario) -> bool:
+        """Whether a person at a terminal is needed: also to refuse a call, where a refusal that
+        comes over the stream is recorded as a tool's error like any other."""
+        if scenario.terminal:
+            return True
+        refused = any(
+            isinstance(call, (Command, Create))
+            and call.permission is not None
+            and call.permission.answer == "denied"
+            for turn in scenario.turns
+            for call in calls_of(turn.responses)
+        )
+        return refused and Version.parse(self.version) < _REFUSALS_MARKED
 
     def refusal(self, failure: Failure) -> Failure:
         """Put a failure into the words of Anthropic's API."""
@@ -328,4 +349,4 @@ def _permissions(scenario: Scenario) -> Sequence[str]:
     if not asked:
         return ("--dangerously-skip-permissions",)
     mode = next((turn.mode for turn in scenario.turns if turn.mode is not None), "default")
-    return ("--permission-mode", mode, "--permission-prompt-tool", "stdio")
+    return ("--permission-mode", mode)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from live.agents.base import Untaught
 from live.agents.claude.streaming import COMPACT, words_of
 from live.conversation import Conversation
 from live.model.script import Ask, Call, Permission, Propose, Turn
-from live.terminal import ENTER, ESCAPE, UP, Terminal
+from live.terminal import DOWN, ENTER, ESCAPE, TAB, UP, Terminal
 
 _PROMPT = "❯"
+_ASKED = "Do you want to"
+_REFUSING = re.compile(rf"{_PROMPT} \d\. No")
 _WORKING = "esc to interrupt"
 _REWIND = "Rewind"
 _CONFIRM = "Restore conversation"
@@ -45,13 +49,19 @@ class TypedConversation(Conversation):
         self._terminal.press(ESCAPE)
 
     def asks(self, call: Call) -> bool:
-        """Nothing is asked: permissions are skipped."""
+        """Return whether it asks for the person's word: on one call at a time."""
         del call
-        return False
+        return _ASKED in self._terminal.look()
 
     def permit(self, call: Call, permission: Permission) -> None:
-        """Not at a terminal: :class:`StreamConversation` is asked for permission."""
-        raise Untaught(f"{call.id} is answered over the stream ({permission.answer})")
+        """Choose the first answer, or the last one, with the person's words added to it."""
+        del call
+        if permission.answer == "denied":
+            while not _REFUSING.search(self._terminal.look()):
+                self._terminal.press(DOWN)
+            self._terminal.press(TAB)
+            self._terminal.press(permission.feedback or "")
+        self._terminal.press(ENTER)
 
     def answer(self, call: Ask) -> None:
         """Not at a terminal: questions come over the stream."""

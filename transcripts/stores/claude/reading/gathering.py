@@ -43,7 +43,7 @@ def gather(path: Path, root: Path, *, recover: bool, shelve: bool = False) -> Ga
     damage: list[Damage] = []
     rows = rows_of_file(path, root, damage, recover=recover, shelve=shelve)
     session_id = _session_id(path, rows)
-    own, foreign, inherited = _partition(rows, session_id)
+    own, foreign, inherited = _partition(_parents_first(rows), session_id)
     inherited |= _copied(own, session_id)
     name = path.relative_to(root).as_posix()
     damage += _foreign_damage(name, foreign)
@@ -93,6 +93,36 @@ def _is_uuid(text: str) -> bool:
         return str(UUID(text)) == text.lower()
     except ValueError:
         return False
+
+
+def _parents_first(rows: list[Row]) -> list[Row]:
+    """Return the rows with none before its own parent.
+
+    Where a session begins at a terminal, 2.1.197 may write the first answer before the prompt:
+    two tasks of its own create the file.
+    """
+    places: dict[str, int] = {}
+    for index, row in enumerate(rows):
+        if row.uuid:
+            places.setdefault(row.uuid, index)
+    if all(places.get(row.parent, -1) < index for index, row in enumerate(rows) if row.parent):
+        return rows
+    waiting: dict[str, list[Row]] = {}
+    ordered: list[Row] = []
+    held: set[str] = set()
+    for index, row in enumerate(rows):
+        if row.parent and (row.parent in held or places.get(row.parent, -1) > index):
+            waiting.setdefault(row.parent, []).append(row)
+            held |= {row.uuid} if row.uuid else set()
+            continue
+        family = [row]
+        while family:
+            one = family.pop(0)
+            ordered.append(one)
+            family = [*waiting.pop(one.uuid or "", ()), *family]
+            held.discard(one.uuid or "")
+    # A circle of parents has no first row: its rows stay, at the end.
+    return ordered + [row for late in waiting.values() for row in late]
 
 
 # ------------------------------------------------------------------ whose row it is
