@@ -31,9 +31,9 @@ from live.model.script import (
 
 _NO_FAILING_CODE = "that a command failed is recorded, not with which exit code"
 _FAILED_SILENTLY = "Error"
-_UNSAID = "undefined"
-"""What an old release shows in the place of an MCP tool's own words: it looks for them where
-they are not."""
+_UNSAID = "Error calling tool {}: undefined"
+"""All that an old release shows when an MCP tool fails: it looks for the tool's words where they
+are not."""
 
 
 NAMES = (
@@ -167,7 +167,7 @@ def _mcp(call: Mcp, has: Traits) -> Translation:
     if call.error is None:
         fields["output"] = call.result
     else:
-        error = call.error if has.mcp_errors else _UNSAID
+        error = call.error if has.mcp_errors else _UNSAID.format(call.tool)
         fields |= {"error": error, "status": "failed"}
     return Translation(
         call=_use(call.id, f"mcp__{SERVER}__{call.tool}", call.arguments),
