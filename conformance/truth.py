@@ -90,6 +90,25 @@ def differences(
     return wrong
 
 
+def recorded_pairs(case: Case, transcript: Transcript) -> Iterator[tuple[int, AnyMessage]]:
+    """Yield each message of the truth that the CLI kept, by its index, with the reader's."""
+    wanted = _recorded(case)
+    found = _by_thread(message for message in transcript.messages if not _is_sealed(message, case))
+    names = _thread_names(wanted, found)
+    for thread, messages in wanted.items():
+        have = [
+            message
+            for message in found.get(names.get(thread), [])
+            if message.author not in _BY_ITSELF or isinstance(message, _SCRIPTED)
+        ]
+        keys = [_key(values) for _, values in messages]
+        shown_keys = [_key({"kind": one.kind, **shown(one)}) for one in have]
+        matcher = SequenceMatcher(None, keys, shown_keys, autojunk=False)
+        for _, i, i_end, j, j_end in matcher.get_opcodes():
+            for offset in range(min(i_end - i, j_end - j)):
+                yield messages[i + offset][0], have[j + offset]
+
+
 def shown(message: AnyMessage) -> dict[str, Any]:
     """Return a message's values under the names that truth uses."""
     match message:
