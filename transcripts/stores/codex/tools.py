@@ -41,7 +41,7 @@ _CLOSED: dict[str, Status] = {sentence: status for status, sentence in WITHOUT_R
 _EXEC_FRAME = re.compile(
     r"(?:Chunk ID: [^\n]*\n)?"
     r"(?:Wall time: [^\n]*\n)?"
-    r"(?:Process (?:exited with code (?P<code>-?\d+)|running with session ID (?P<session>\d+))\n)?"
+    r"(?:Process (?:exited with code (?P<code>-?\d+)|running with session ID (?P<session>\S+))\n)?"
     r"(?:Original token count: \d+\n)?"
     r"Output:\n"
 )

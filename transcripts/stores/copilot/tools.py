@@ -28,7 +28,9 @@ USER_SHELL = "local_shell"
 # A command's end, and nothing of the command's own: only at the very end of a result, after
 # a newline that the CLI puts there even when there was no output (1.0.60, 1.0.102). A shell
 # is called by a number unless the model names it.
-_EXIT = re.compile(r"<(?:exited|shellId: [^\n<>]+? completed) with exit code (?P<code>-?\d{1,10})>")
+_EXIT = re.compile(
+    r"<(?:exited|shellId: (?P<shell>[^\n<>]+?) completed) with exit code (?P<code>-?\d{1,10})>"
+)
 _BACKGROUND = re.compile(r"\A<command started in background with shellId: (?P<shell>[^\n<>]+)>\Z")
 _TO_BACKGROUND = re.compile(r"\A<command with shellId: (?P<shell>[^\n<>]+?) moved to background")
 _OVERFLOW = re.compile(
@@ -88,6 +90,14 @@ def command_ending(text: str, recorded: Any) -> Ending:
         return Ending("", background=started["shell"])
     moved = _TO_BACKGROUND.match(text)
     return Ending(text, background=moved["shell"] if moved else None)
+
+
+def told_end(text: str) -> tuple[str, int] | None:
+    """Return which shell a result says has come to its end, and its status; None if none."""
+    found = _EXIT.fullmatch(text, text.rfind("\n") + 1)
+    if found is None or found["shell"] is None:
+        return None
+    return found["shell"], int(found["code"])
 
 
 def _told_exit(text: str) -> tuple[str, int] | None:

@@ -201,6 +201,8 @@ class Composer:
             identity = self._responses.call(call, one, number)
             if number == 0:
                 self._calls[call.id] = identity
+        if call.author in ("harness", "hook") and not self._settings.own:
+            self._lose(call, "provenance-dropped", "there only the model makes calls")
         self._lose_parts(call, [loss for one in native for loss in one.losses])
         if call.duration_ms is not None and not _keeps_duration(call):
             self._lose(call, "duration-dropped", "no field for it")

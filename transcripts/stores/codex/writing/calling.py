@@ -51,6 +51,8 @@ class Calling:
 
     def call(self, message: Call) -> Closing:
         """Write a call and return the lines that close it."""
+        if message.author in ("harness", "hook") and not self._rollout.own:
+            self._rollout.lose("provenance-dropped", message, "in Codex only models make calls")
         match message:
             case CommandExecution():
                 return self._command(message)
@@ -108,6 +110,8 @@ class Calling:
         lines: Closing = []
         self._lose_directory(message)
         told = message.exit_code_source == "field" or message.duration_ms or message.stderr
+        # A call in the background has for its result that it was started; its end is an event.
+        told = told or message.background_id
         if message.error is not None or (told and message.exit_code is not None):
             lines.append(("event_msg", items.command_end(message, call_id, self._rollout.cwd)))
         if message.error is not None:
@@ -303,7 +307,7 @@ class Calling:
         call = items.function_call(tools.SPAWN, arguments, call_id, self._own_namespace(message))
         self._begin(call, message)
         lines: Closing = []
-        if message.error is not None:
+        if message.error is not None and not self._was_launched(message):
             lines += self._failed_tool(message, call_id)
         elif message.agent_id is not None:
             spawned = items.agent_spawned(
@@ -312,9 +316,13 @@ class Calling:
             lines.append(("event_msg", spawned))
         return lines + self._closed(call, message, self._report(message))
 
+    def _was_launched(self, message: SubAgent) -> bool:
+        """Whether the call returned a handle at once: what came of the agent is told later."""
+        return self._rollout.own and message.background and message.agent_id is not None
+
     def _report(self, message: SubAgent) -> Any:
         """Return what a spawning call returned: a handle where the report comes elsewhere."""
-        if self._rollout.own and message.background and message.agent_id and message.error is None:
+        if message.agent_id is not None and self._was_launched(message):
             for one in self._messages:
                 sender = sender_of(one) if isinstance(one, UserMessage) else None
                 if sender is not None and sender.rsplit("/", 1)[-1] == message.description:

@@ -50,7 +50,7 @@ class OpenCall:
         if fields["server"] is not None:
             return ToolCall(**fields)
         if name in tools.SHELLS:
-            return _command(fields, self.complete)
+            return _command(fields, self.complete, index)
         if name in tools.EDITORS:
             edits = tools.file_edits(name, fields["arguments"], self._cwd)
             # This one editor of older releases also shows files.
@@ -130,7 +130,7 @@ def _words(output: Content) -> str:
 # ------------------------------------------------------------------ the kinds
 
 
-def _command(fields: dict[str, Any], complete: Event | None) -> CommandExecution:
+def _command(fields: dict[str, Any], complete: Event | None, index: Index) -> CommandExecution:
     arguments: Any = fields["arguments"]
     command = arguments.get("command") if isinstance(arguments, dict) else arguments
     data: Mapping[str, Any] = {} if complete is None else complete.data
@@ -146,6 +146,11 @@ def _command(fields: dict[str, Any], complete: Event | None) -> CommandExecution
         ending = tools.command_ending(said, recorded)
         shown = (Text(text=ending.output),) if ending.output else ()
         fields["output"] = (*shown, *(output[1:] if said else output))
+        if ending.background is not None and complete is not None:
+            # That it was started is no end; a later look at the shell tells one.
+            code = index.end_of(ending.background, complete.record.line)
+            fields["status"] = "unresolved" if code is None else "completed"
+            ending = ending._replace(exit_code=code, source="none" if code is None else "text")
         if ending.exit_code:
             fields["status"] = "failed"
     return CommandExecution(

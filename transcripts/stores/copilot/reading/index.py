@@ -7,12 +7,13 @@ stream.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from transcripts.records import jsonlines
+from transcripts.stores.copilot import tools
 from transcripts.stores.copilot.reading.events import Event, mapping, mappings, string
 from transcripts.stores.copilot.thoughts import thoughts
 
@@ -55,6 +56,7 @@ class Index:
         self.completions: Counter[str] = Counter()
         self.starts: dict[str, Mapping[str, Any]] = {}
         self.aborted: set[str] = set()
+        self._ends: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         self.threads: dict[str, str] = {}
         self.agents: dict[str, str] = {}
         self.decisions: dict[str, Mapping[str, Any]] = {}
@@ -107,6 +109,10 @@ class Index:
             return self._start_events.get(event.parent)
         return call
 
+    def end_of(self, shell: str, line: int) -> int | None:
+        """Return the status with which a shell in the background ended, as told behind a line."""
+        return next((code for at, code in self._ends.get(shell, ()) if at > line), None)
+
     def superseding(self, line: int) -> Compaction | None:
         """Return the first compaction that replaced what stands on a line."""
         for compaction in self.compactions:
@@ -134,6 +140,9 @@ class Index:
             case "tool.execution_complete" if (done := self.completed_call(event)) is not None:
                 self.completions[done] += 1
                 self._pending.pop(done, None)
+                end = tools.told_end(string(mapping(data, "result"), "content") or "")
+                if end is not None:
+                    self._ends[end[0]].append((event.record.line, end[1]))
             case "abort":
                 cut = [pending for pending, at in self._pending.items() if at == event.agent]
                 self.aborted.update(cut)

@@ -162,7 +162,10 @@ class Requests:
             return
         shell = self._shell(request.arguments)
         if command.output_extent != "elsewhere":
-            text = tools.command_text(text, command.exit_code, shell, command.background_id)
+            # The CLI's own record tells the end of what it began where somebody looked at it.
+            told = self._native and command.background_id is not None
+            code = None if told else command.exit_code
+            text = tools.command_text(text, code, shell, command.background_id)
         complete |= {"success": True, "result": {"content": text}}
         told_by_text = self._native and command.exit_code_source == "text"
         if command.exit_code is not None and not told_by_text:
