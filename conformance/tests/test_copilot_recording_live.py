@@ -29,6 +29,8 @@ def test_a_case_recorded_again_is_the_one_committed(
     committed = CORPUS / version / case.name
     ours = {p.relative_to(case): p.read_bytes() for p in case.rglob("*") if p.is_file()}
     theirs = {p.relative_to(committed): p.read_bytes() for p in committed.rglob("*") if p.is_file()}
+    # What our reader makes of it is nothing that a recording is made of.
+    theirs.pop(Path("expected.json"), None)
     facts, known = (json.loads(files.pop(Path("case.json"))) for files in (ours, theirs))
     assert ours == theirs
     # On which machine it was recorded is part of a case, but of nothing that is in it.
