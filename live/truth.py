@@ -68,9 +68,13 @@ def expected(
         elif driver.compact_prompt is not None:
             asked = [(_message("UserMessage", "human", number, text=driver.compact_prompt), {})]
         boundary = _boundary(scenario, number, driver)
-        behind = driver.compacts_behind_prompt and turn.summary is None
-        asked = asked + boundary if behind else boundary + asked
         said = [one for step in answers.pop((None, number), ()) for one in _answer(step, driver)]
+        if turn.summary is None and driver.compacts_beside_answer:
+            said += boundary
+        elif turn.summary is None and driver.compacts_behind_prompt:
+            asked += boundary
+        else:
+            asked = boundary + asked
         found += [_placed(one, number, scenario, driver) for one in (*asked, *said)]
     for (_, _), steps in answers.items():
         reason = driver.task_unrecorded

@@ -53,8 +53,28 @@ def test_a_size_of_the_file_is_measured_again() -> None:
 def test_a_size_that_no_formula_explains_is_an_error() -> None:
     start = event("session.start", "20.100", sessionId=SESSION)
     resume = event("session.resume", "25.000", eventsFileSizeBytes=1)
-    with pytest.raises(Underived, match="eventsFileSizeBytes is 1, but its line begins at byte"):
+    with pytest.raises(Underived, match="eventsFileSizeBytes is 1, but no line up to it begins"):
         sanitiser().documents([lines(start, resume)])
+
+
+def test_a_size_read_before_the_last_lines_were_written_is_told_as_if_after() -> None:
+    start = event("session.start", "20.100", sessionId=SESSION)
+    size = len(encode(lines(start)))
+    info = event("session.info", "24.900")
+    end = event("session.shutdown", "25.000", eventsFileSizeBytes=size)
+    (clean,) = sanitiser().documents([lines(start, info, end)])
+    *above, _ = encode(clean).splitlines(keepends=True)
+    assert clean.records[2]["data"]["eventsFileSizeBytes"] == sum(map(len, above))
+
+
+def test_a_size_in_a_copied_line_tells_of_the_file_that_it_was_copied_from() -> None:
+    longer = event("session.start", "20.100", sessionId=SESSION, producer="copilot-agent")
+    end = event("session.shutdown", "25.000", eventsFileSizeBytes=len(encode(lines(longer))))
+    start = event("session.start", "26.000", sessionId=SESSION)
+    copy = lines(start, end, path="copy/events.jsonl")
+    clean = {one.path: one for one in sanitiser().documents([copy, lines(longer, end)])}
+    first, *_ = encode(clean["s/events.jsonl"]).splitlines(keepends=True)
+    assert clean["copy/events.jsonl"].records[1]["data"]["eventsFileSizeBytes"] == len(first)
 
 
 @pytest.mark.parametrize("ends", ["\n", ""])

@@ -686,16 +686,18 @@ def test_a_compaction_replaces_what_came_before_its_start(tmp_path: Path) -> Non
     assert isinstance(boundary, CompactBoundary)
     assert (boundary.trigger, texts(boundary.summary)) == ("auto", "they spoke")
     assert (boundary.pre_tokens, boundary.post_tokens) == (90, 9)
-    assert boundary.preserved == (transcript.messages[2].id,)
+    # The model is given the prompts again, word for word, before the summary.
+    assert boundary.preserved == (transcript.messages[0].id, transcript.messages[2].id)
     assert [message.superseded_by is not None for message in transcript.messages] == [
-        True,
+        False,
         True,
         False,
         False,
         False,
     ]
-    assert transcript.messages[0].superseded_by.id == boundary.id
+    assert transcript.messages[1].superseded_by.id == boundary.id
     assert [message.kind for message in transcript.effective()] == [
+        "UserMessage",
         "AgentMessage",
         "CompactBoundary",
         "UserMessage",

@@ -242,6 +242,12 @@ class Driver(ABC):
         return False
 
     @property
+    def compacts_beside_answer(self) -> bool:
+        """Whether a compaction of its own goes on while the prompt that was due is answered, so
+        that it stands behind the answer."""
+        return False
+
+    @property
     def never_recorded(self) -> Mapping[str, str]:
         """What this CLI records of no message (``delivery``, ``inherited``, ``superseded``), and
         why: fields that a truth would else ask for."""

@@ -7,7 +7,7 @@ it does not explain there is not what the table takes it for.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -20,18 +20,57 @@ class Underived(Exception):
     """A number is not what its formula makes of the raw file; the message gives both."""
 
 
-def with_offsets(document: Document, clean: Sequence[Any], names: tuple[str, ...]) -> list[Any]:
-    """Return clean lines in which each named number is the offset of its own line.
+def with_all_offsets(
+    raw: Sequence[Document], clean: Sequence[Document], names: tuple[str, ...]
+) -> list[Document]:
+    """Return clean files in which each named number is the offset of its own line.
 
-    ``document`` is the raw one. Where records changed places, numbers in them stand by no
-    line that they could tell of: tables name either floating records or offsets.
+    Where the CLI looked before the lines just above were written, it tells of an earlier one:
+    that is chance. In a copy of a session such a number still tells of the file that the line
+    was copied from.
     """
-    if not names:
+    waiting = [*zip(raw, clean, strict=True)] if names else []
+    found: dict[str, Document] = {}
+    elsewhere: dict[int, int] = {}
+    while waiting:
+        left: list[tuple[Document, Document]] = []
+        fault: Underived | None = None
+        for old, new in waiting:
+            begins: dict[int, int] = {}
+            try:
+                records = with_offsets(old, new.records, names, begins, elsewhere)
+            except Underived as error:
+                left.append((old, new))
+                fault = error
+                continue
+            found[old.path] = msgspec.structs.replace(new, records=tuple(records))
+            elsewhere = begins | elsewhere
+        if fault is not None and len(left) == len(waiting):
+            raise fault
+        waiting = left
+    return [found.get(old.path, new) for old, new in zip(raw, clean, strict=True)]
+
+
+def with_offsets(
+    document: Document,
+    clean: Sequence[Any],
+    names: tuple[str, ...],
+    begins: dict[int, int],
+    elsewhere: Mapping[int, int],
+) -> list[Any]:
+    """Return one file's clean lines with their offsets; ``document`` is the raw one.
+
+    ``begins`` is filled with where each line begins, raw and clean; ``elsewhere`` is the same of
+    other files. Where records changed places, numbers in them stand by no line that they could
+    tell of: tables name either floating records or offsets.
+    """
+    if not names or document.form != "lines":
         return list(clean)
     records: list[Any] = []
     before = after = 0
     for old, new in zip(document.records, clean, strict=True):
-        record = _offset(new, old, (), names, (before, after))
+        begins[before] = after
+        record = _offset(new, old, (), names, {**elsewhere, **dict.fromkeys(begins, after)})
         records.append(record)
         before += _size(document, old)
         after += _size(document, record)
@@ -39,17 +78,16 @@ def with_offsets(document: Document, clean: Sequence[Any], names: tuple[str, ...
 
 
 def _offset(
-    new: Any, old: Any, path: tuple[str, ...], names: tuple[str, ...], offsets: tuple[int, int]
+    new: Any, old: Any, path: tuple[str, ...], names: tuple[str, ...], begins: Mapping[int, int]
 ) -> Any:
     if isinstance(new, dict):
         values = zip(new.items(), old.values(), strict=True)
-        return {key: _offset(one, was, (*path, key), names, offsets) for (key, one), was in values}
+        return {key: _offset(one, was, (*path, key), names, begins) for (key, one), was in values}
     if not isinstance(new, int) or not named(path, names):
         return new
-    before, after = offsets
-    if old != before:
-        raise Underived(f"{'.'.join(path)} is {old}, but its line begins at byte {before}")
-    return after
+    if old not in begins:
+        raise Underived(f"{'.'.join(path)} is {old}, but no line up to it begins at that byte")
+    return begins[old]
 
 
 def with_reaches(

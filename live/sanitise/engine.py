@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from live.sanitise import renaming
-from live.sanitise.derived import with_offsets, with_reaches
+from live.sanitise.derived import with_all_offsets, with_reaches
 from live.sanitise.documents import Document, dumps
 from live.sanitise.ordering import in_order
 from live.sanitise.provenance import TOKEN, Provenance, placeholder
@@ -74,7 +74,8 @@ class Sanitiser:
         for document in ordered:
             self._learn(document)
         self._settle()
-        clean = [self._document(document, self._rules) for document in ordered]
+        clean = [self._document(document) for document in ordered]
+        clean = with_all_offsets(ordered, clean, self._rules.offsets)
         return with_reaches(ordered, clean, self._rules.reaches)
 
     def aside(self, documents: Sequence[Document]) -> list[Document]:
@@ -95,8 +96,7 @@ class Sanitiser:
                         before = self._instants.get((there, seconds), before) if there else before
                         self._instants[(document.path, index), seconds] = before
         self._settle()
-        rules = msgspec.structs.replace(self._rules, offsets=())
-        return [self._document(document, rules) for document in ordered]
+        return [self._document(document) for document in ordered]
 
     def value(self, value: Any, path: tuple[str, ...] = (), place: Place = ("", -1)) -> Any:
         """Return a value with every string, id, time and measured number rewritten."""
@@ -265,7 +265,7 @@ class Sanitiser:
 
     # ------------------------------------------------------------------ second pass
 
-    def _document(self, document: Document, rules: Rules) -> Document:
+    def _document(self, document: Document) -> Document:
         records: list[Any] = []
         for index, record in enumerate(document.records):
             place = (document.path, index)
@@ -277,8 +277,7 @@ class Sanitiser:
                 records.append(self.value(record, (), place))
         if document.form == "lines":
             text = "\n".join(dumps(record) for record in document.records)
-            records = _settled(records, rules, text)
-            records = with_offsets(document, records, rules.offsets)
+            records = _settled(records, self._rules, text)
         return msgspec.structs.replace(
             document,
             path=self._renamed(document.path, (document.path, -1)),

@@ -65,6 +65,9 @@ _PROVIDERS: dict[str | None, _Provider] = {
     CHAT: _Provider(wire="chat", model="gpt-5", path="/v1", variables={}),
 }
 
+_SMALL_CONTEXT = 40_000
+"""A model so small that a conversation can fill it."""
+
 _BEHIND_SECONDS = 3.0
 
 _PLACEHOLDER = "placeholder-of-no-account"
@@ -130,6 +133,8 @@ class CopilotDriver(Driver):
             address: f"http://127.0.0.1:{port}{provider.path}",
             **provider.variables,
         }
+        if scenario is not None and scenario.compaction_summary is not None:
+            found["COPILOT_PROVIDER_MAX_PROMPT_TOKENS"] = str(_SMALL_CONTEXT)
         if not self._traits.account:
             found["COPILOT_OFFLINE"] = "true"
             if self._traits.wants_key and self.wire == "anthropic":
@@ -203,6 +208,7 @@ class CopilotDriver(Driver):
     def talks(self, scenario: Scenario) -> bool:
         """Return whether somebody must be at the terminal: also for what only a terminal takes."""
         particular = any(turn.forks or turn.slash for turn in scenario.turns)
+        particular = particular or scenario.compaction_summary is not None
         return particular or scenario.worktree is not None or super().talks(scenario)
 
     def converse(
@@ -228,7 +234,9 @@ class CopilotDriver(Driver):
         elif self._traits.chooses_id and scenario.worktree is None:
             argv += ["--session-id", session_id]
         environment = self.environment(box.home_inside, port, scenario)
-        return CopilotPerson(box, argv, environment, lambda turn: self.typed(turn, scenario))
+        return CopilotPerson(
+            box, argv, environment, lambda turn: self.typed(turn, scenario), scenario.name
+        )
 
     def refusal(self, failure: Failure) -> Failure:
         """Say of a limit that it ends in a second: without a word the CLI waits a minute."""
@@ -246,9 +254,19 @@ class CopilotDriver(Driver):
         return {"text": why, "status_code": why}
 
     @property
+    def full_context(self) -> int:
+        """How many tokens of input tell the CLI that its small context is full."""
+        return _SMALL_CONTEXT - 1_000
+
+    @property
     def compaction_words(self) -> tuple[str, ...]:
         """Words by which the request for a summary is told from a turn."""
         return ("Please create a detailed summary of the conversation",)
+
+    @property
+    def compacts_beside_answer(self) -> bool:
+        """The CLI compacts in the background, from when it has taken the prompt in."""
+        return True
 
     @property
     def queues_until_end(self) -> bool:

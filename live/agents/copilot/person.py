@@ -16,9 +16,6 @@ from live.model.script import Ask, Call, Permission, Propose, Turn
 from live.sandbox import Sandbox
 from live.terminal import DOWN, ENTER, ESCAPE, Terminal
 
-FORK = "second"
-"""What the copy of a session is called."""
-
 _MARK = "❯"
 _PROMPT = re.compile(rf"^\s*{_MARK}", re.MULTILINE)
 _WORKS = re.compile(r"\binterrupt\b|\bWorking\b|\bCancelling\b|\bLoading\b|\bCompacting\b")
@@ -37,11 +34,13 @@ _FOOT = 4
 """How many lines at the foot of the screen tell what the CLI does."""
 _STEPS = 12
 _EXIT_SECONDS = 12.0
+_STOP_SECONDS = 4.0
 _POLL_SECONDS = 0.1
 
 
 class CopilotPerson(Conversation):
-    """One process of the CLI in a terminal; ``words`` are what is typed for a turn."""
+    """One process of the CLI in a terminal; ``words`` are what is typed for a turn, ``copy``
+    is what a copy of the session is called."""
 
     def __init__(
         self,
@@ -49,9 +48,11 @@ class CopilotPerson(Conversation):
         argv: Sequence[str],
         environment: Mapping[str, str],
         words: Callable[[Turn], str],
+        copy: str,
     ) -> None:
         self._terminal = Terminal(box, argv, environment)
         self._words = words
+        self._copy = copy
 
     def begin(self) -> None:
         """Wait until the prompt stands there and nothing is being loaded any more."""
@@ -60,7 +61,7 @@ class CopilotPerson(Conversation):
     def say(self, turn: Turn) -> None:
         """Type a turn's prompt and send it; behind a turn that runs, put it into the queue."""
         if turn.forks:
-            self._terminal.submit(f"/fork {FORK}")
+            self._terminal.submit(f"/fork {self._copy}")
             self._terminal.wait(
                 lambda shown: _FORKED in shown and _is_idle(shown), "fork the session"
             )
@@ -80,8 +81,11 @@ class CopilotPerson(Conversation):
             self._terminal.press(ESCAPE)
             if _AGAIN in self._terminal.look():
                 self._terminal.press(ESCAPE)
-                self._terminal.wait(_is_idle, "stop")
-                return
+            deadline = time.monotonic() + _STOP_SECONDS
+            while time.monotonic() < deadline:
+                if self.rests():
+                    return
+                time.sleep(_POLL_SECONDS)
         raise Silent(f"it does not let itself be interrupted; it shows:\n{self.shown()}")
 
     def asks(self, call: Call) -> bool:

@@ -19,7 +19,15 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from transcripts.errors import NoMessages, NotATranscript
-from transcripts.model import AnyMessage, CompactBoundary, Damage, Lineage, Transcript, Unread
+from transcripts.model import (
+    AnyMessage,
+    CompactBoundary,
+    Damage,
+    Lineage,
+    Transcript,
+    Unread,
+    UserMessage,
+)
 from transcripts.records import jsonlines
 from transcripts.stores.copilot.assets import Assets
 from transcripts.stores.copilot.layout import Place, place, side_stores, workspace
@@ -248,18 +256,23 @@ class _Reading:
     # Compactions.
 
     def _preserving(self, messages: Iterable[AnyMessage]) -> Iterator[AnyMessage]:
-        """Tell each boundary which messages, recorded while it was made, it left alone."""
+        """Tell each boundary which messages it left alone: those recorded while it was made, and
+        the person's prompts."""
         replaced = {one.line: one.replaced for one in self._index.compactions}
         recent: list[tuple[int, str]] = []
+        standing: set[str] = set()
         for message in messages:
             line = message.sources[0].line or 0
             if isinstance(message, CompactBoundary):
-                kept = tuple(made for at, made in recent if at > replaced.get(line, line))
-                recent.clear()
+                since = replaced.get(line, line)
+                kept = tuple(made for at, made in recent if at > since or made in standing)
+                recent = [one for one in recent if one[1] in standing]
                 yield replace(message, preserved=kept)
                 continue
             if replaced and message.agent is None and message.in_context:
                 recent.append((line, message.id))
+                if message.superseded_by is None and isinstance(message, UserMessage):
+                    standing.add(message.id)
             yield message
 
 

@@ -73,7 +73,9 @@ class Placing:
             "author": author,
             "sources": (event.record.location,),
         }
-        compaction = None if agent is not None else self._index.superseding(event.record.line)
+        prompt = author == "human" and event.type == "user.message"
+        line = event.record.line
+        compaction = None if agent is not None else self._index.superseding(line, prompt=prompt)
         if compaction is not None:
             boundary = derive(self.scope, compaction.own_id)
             found["superseded_by"] = Superseded(id=boundary, why="compaction")

@@ -31,11 +31,16 @@ COUNTED = (
 
 
 class Compaction(NamedTuple):
-    """A summary's place: what stands before line ``replaced`` made way for it."""
+    """A summary's place: what stands before line ``replaced`` made way for it.
+
+    It is given to the model behind every prompt of the person's, word for word, unless the
+    context was ``cleared``.
+    """
 
     own_id: str | int
     line: int
     replaced: int
+    cleared: bool = False
 
 
 class Answer(NamedTuple):
@@ -113,10 +118,10 @@ class Index:
         """Return the status with which a shell in the background ended, as told behind a line."""
         return next((code for at, code in self._ends.get(shell, ()) if at > line), None)
 
-    def superseding(self, line: int) -> Compaction | None:
+    def superseding(self, line: int, *, prompt: bool) -> Compaction | None:
         """Return the first compaction that replaced what stands on a line."""
         for compaction in self.compactions:
-            if line < compaction.replaced:
+            if line < compaction.replaced and (compaction.cleared or not prompt):
                 return compaction
         return None
 
@@ -204,7 +209,7 @@ class Index:
                 replaced = self._compacting.get(attempt, line)
                 self.compactions.append(Compaction(event.own_id, line, replaced))
             case "session.context_cleared" if event.agent is None:
-                self.compactions.append(Compaction(event.own_id, line, line))
+                self.compactions.append(Compaction(event.own_id, line, line, cleared=True))
             case "session.info" if string(data, "infoType") == "fork":
                 found = _FORKED_FROM.match(string(data, "message") or "")
                 if found is not None:
