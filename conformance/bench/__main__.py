@@ -26,6 +26,7 @@ _PAGE = Path(__file__).parent.parent.parent / "docs" / "performance.md"
 
 @click.command()
 @click.option("--quick", is_flag=True, help="Small sessions, once: whether it works, not how fast.")
+@click.option("--runs", type=click.IntRange(min=1), help="How often each is measured (5, quick: 1).")
 @click.option("--store", "stores", multiple=True, type=click.Choice(list(RELEASES)))
 @click.option("--peers", is_flag=True, help="Other tools too, those that are installed.")
 @click.option("--install-peers", is_flag=True, help="Install them first, from PyPI, each apart.")
@@ -34,6 +35,7 @@ _PAGE = Path(__file__).parent.parent.parent / "docs" / "performance.md"
 def main(
     *,
     quick: bool,
+    runs: int | None,
     stores: tuple[str, ...],
     peers: bool,
     install_peers: bool,
@@ -42,6 +44,7 @@ def main(
 ) -> None:
     """Measure how fast sessions are read, in how much memory, and how much a listing reads."""
     plan = QUICK if quick else FULL
+    plan = plan._replace(runs=runs or plan.runs)
     if install_peers:
         install_all(say=_say)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:

@@ -206,6 +206,7 @@ class _Lines:
     def records(self) -> Iterator[Record]:
         """Yield each whole record."""
         name, fast, source, ahead = self._name, _fast, self._source, self._ahead
+        new = tuple.__new__
         while True:
             # As _next() has it: this loop is gone through once for every line of a session.
             if ahead:
@@ -223,7 +224,8 @@ class _Lines:
                 yield from self._second_look(number, offset, raw)
                 continue
             if type(value) is dict:
-                yield Record(value, raw.strip(b" \t\r\n"), name, number, offset)
+                # Made as a named tuple makes itself, without the call in between.
+                yield new(Record, (value, raw.strip(b" \t\r\n"), name, number, offset))
             else:
                 self._fault("not_an_object", number, offset, "a JSON value that is no object")
 

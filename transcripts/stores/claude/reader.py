@@ -18,6 +18,7 @@ from transcripts.model import (
     Unread,
     UserMessage,
 )
+from transcripts.records.collecting import uncollected
 from transcripts.stores.claude import layout
 from transcripts.stores.claude.reading import bookkeeping
 from transcripts.stores.claude.reading.context import SYNTHETIC, Session
@@ -45,7 +46,8 @@ def read(path: Path, *, recover: bool) -> Transcript:
 
 def iterate(path: Path, *, recover: bool) -> Iterator[AnyMessage]:
     """Yield the messages of a session in little memory: only the links of its rows are held."""
-    opened = _open(path.absolute(), recover=recover, shelve=True)
+    with uncollected():
+        opened = _open(path.absolute(), recover=recover, shelve=True)
     found = False
     for message in opened.messages():
         found = True

@@ -10,6 +10,7 @@ from typing import Any
 from transcripts.errors import DamagedRecord, NoMessages, NotATranscript, SessionNotFound
 from transcripts.model import AnyMessage, Damage, Lineage, SubAgent, Transcript, Unread
 from transcripts.records import Record, jsonlines
+from transcripts.records.collecting import uncollected
 from transcripts.stores.codex import layout
 from transcripts.stores.codex.foreign import integer, mapping, moment, text
 from transcripts.stores.codex.reading import inheriting
@@ -57,7 +58,8 @@ def iterate(path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
     root = layout.root_of(path)
     found = False
     with Attic() as attic:
-        state, session_id = _gather(path, root, recover=recover, attic=attic)
+        with uncollected():
+            state, session_id = _gather(path, root, recover=recover, attic=attic)
         for message in _messages(state, session_id, root, [], recover=recover, attic=attic):
             found = True
             yield message

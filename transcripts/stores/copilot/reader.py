@@ -29,6 +29,7 @@ from transcripts.model import (
     UserMessage,
 )
 from transcripts.records import jsonlines
+from transcripts.records.collecting import uncollected
 from transcripts.stores.copilot.assets import Assets
 from transcripts.stores.copilot.layout import Place, place, side_stores, workspace
 from transcripts.stores.copilot.reading import harness
@@ -84,7 +85,8 @@ def iterate(path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
     """Yield the messages of a session in bounded memory: the file is gone through twice."""
     spot = place(path)
     damage: list[Damage] = []
-    index = Index(_events(spot, [], recover=recover), spot.events)
+    with uncollected():
+        index = Index(_events(spot, [], recover=recover), spot.events)
     reading = _Reading(_session_id(index, spot), index)
     found = False
     for message in reading.messages(_events(spot, damage, recover=recover)):

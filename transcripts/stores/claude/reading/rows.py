@@ -121,7 +121,8 @@ def row_held(record: Held | Shelved, value: dict[str, Any], before: Row | None =
     elif kind == "attachment":
         subtype = string(mapping(get("attachment")).get("type"))
         subtype = intern(subtype) if subtype else None
-    return Row(
+    # Made as a named tuple makes itself, without the call in between: there is one for each record.
+    fields = (
         record,
         kind,
         subtype,
@@ -135,6 +136,7 @@ def row_held(record: Held | Shelved, value: dict[str, Any], before: Row | None =
         response,
         glance(kind, value),
     )
+    return tuple.__new__(Row, fields)
 
 
 def _is_prompt(value: dict[str, Any]) -> bool:

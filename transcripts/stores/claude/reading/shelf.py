@@ -33,7 +33,7 @@ class Shelf:
     def put(self, record: Record) -> Shelved:
         """Return the record's place in its stead."""
         self.name = record.path
-        return Shelved(self, record.line, record.offset, len(record.raw))
+        return tuple.__new__(Shelved, (self, record.line, record.offset, len(record.raw)))
 
     def read(self, offset: int, length: int) -> Any:
         """Return the value of the record at a place."""

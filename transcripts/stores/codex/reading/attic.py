@@ -8,11 +8,10 @@ its words lie here, and come back by themselves when they are asked for.
 from __future__ import annotations
 
 import os
-import pickle
 from contextlib import AbstractContextManager, ExitStack
 from tempfile import TemporaryFile
 from types import TracebackType
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 
 class Attic:
@@ -34,21 +33,20 @@ class Attic:
     ) -> None:
         self._closing.close()
 
-    def put(self, values: dict[str, Any]) -> Stored:
-        """Put values away."""
+    def put(self, data: bytes) -> Stored:
+        """Put bytes away."""
         if self._file is None:
             self._file = self._closing.enter_context(_unnamed_file())
-        data = pickle.dumps(values, pickle.HIGHEST_PROTOCOL)
         self._file.write(data)
         stored = Stored(self, self._end, len(data))
         self._end += len(data)
         return stored
 
-    def get(self, offset: int, length: int) -> dict[str, Any]:
+    def get(self, offset: int, length: int) -> bytes:
         """Return what was put away at a place."""
         assert self._file is not None
         self._file.flush()
-        return pickle.loads(os.pread(self._file.fileno(), length, offset))
+        return os.pread(self._file.fileno(), length, offset)
 
 
 def _unnamed_file() -> AbstractContextManager[IO[bytes]]:
@@ -63,6 +61,6 @@ class Stored(NamedTuple):
     length: int
 
     @property
-    def values(self) -> dict[str, Any]:
-        """The values, from the disk."""
+    def data(self) -> bytes:
+        """The bytes, from the disk."""
         return self.attic.get(self.offset, self.length)

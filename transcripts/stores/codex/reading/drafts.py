@@ -7,9 +7,14 @@ becomes messages once the file is read.
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
 
 from transcripts.model import Author, Content, Location, Status, Superseded, Usage
 from transcripts.stores.codex.reading.attic import Attic, Stored
@@ -78,7 +83,7 @@ class Draft:
     def put_away(self, attic: Attic) -> None:
         """Put away what weighs; it comes back when it is asked for."""
         names = (*self.weighs, "sources", "told")
-        self.stored = attic.put({name: getattr(self, name) for name in names})
+        self.stored = attic.put(packed({name: getattr(self, name) for name in names}))
         self.leave()
 
     def leave(self) -> None:
@@ -93,7 +98,7 @@ class Draft:
         stored = self.stored if name != "stored" else None
         if stored is None:
             raise AttributeError(name)
-        for own, value in stored.values.items():
+        for own, value in unpacked(stored.data):
             if not _is_set(self, own):
                 setattr(self, own, value)
         return object.__getattribute__(self, name)
@@ -231,3 +236,48 @@ class Kept(Draft):
     own_id: str | None = None
     record: str
     value: Any
+
+
+# ------------------------------------------------------------------ what is put away, as bytes
+
+
+class _Weight(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The fields that drafts put away; those that a draft does not have are unset."""
+
+    sources: list[Location]
+    told: set[str]
+    content: Content | UnsetType = UNSET
+    texts: list[str] | UnsetType = UNSET
+    echoed: list[str] | UnsetType = UNSET
+    sealed: str | UnsetType | None = UNSET
+    arguments: Any = UNSET
+    output: Any = UNSET
+    evidence: Evidence | UnsetType | None = UNSET
+    action: Any = UNSET
+    summary: Content | UnsetType | None = UNSET
+    value: Any = UNSET
+
+
+_PACKED, _PICKLED = b"m", b"p"
+_pack = msgspec.msgpack.Encoder().encode
+_unpack = msgspec.msgpack.Decoder(_Weight).decode
+
+
+def packed(values: dict[str, Any]) -> bytes:
+    """Return values as bytes: fast, or in the slow form that takes every letter and number."""
+    try:
+        return _PACKED + _pack(_Weight(**values))
+    except (UnicodeEncodeError, OverflowError, RecursionError):
+        return _PICKLED + pickle.dumps(values, pickle.HIGHEST_PROTOCOL)
+
+
+def unpacked(data: bytes) -> Iterator[tuple[str, Any]]:
+    """Yield the names and values that were packed."""
+    if data[:1] == _PICKLED:
+        yield from pickle.loads(data[1:]).items()
+        return
+    weight = _unpack(memoryview(data)[1:])
+    for name in _Weight.__struct_fields__:
+        value = getattr(weight, name)
+        if value is not UNSET:
+            yield name, value

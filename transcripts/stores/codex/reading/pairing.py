@@ -53,11 +53,12 @@ class Pairing:
         """
         draft.told.add(vocabulary)
         open_words = self._words.get(draft.role)
-        known = None if open_words is None else _same_message(open_words, draft, vocabulary)
+        keys = _keys_of_words(draft)
+        known = None if open_words is None else _same_message(open_words, draft, keys, vocabulary)
         if known is None:
             if open_words is not None:
                 self._new_words(draft.role)
-                open_words.add(draft, _keys_of_words(draft))
+                open_words.add(draft, keys)
                 if draft.role == "user":
                     self._unanswered.append(draft)
             self._state.drafts.append(draft)
@@ -76,7 +77,7 @@ class Pairing:
                 self._state.go_on(known)
             known.content, known.authors, known.kinds = draft.content, draft.authors, draft.kinds
             known.own_id = draft.own_id or known.own_id
-        self._words[known.role].index(known, _keys_of_words(known))
+        self._words[known.role].index(known, keys)
 
     def _new_words(self, role: str) -> None:
         """Close what words of one side end: an item never comes after the other has spoken."""
@@ -161,7 +162,9 @@ class Pairing:
         self._state.by_model(draft)
 
 
-def _same_message(known: Open[Spoken], wanted: Spoken, vocabulary: Vocabulary) -> Spoken | None:
+def _same_message(
+    known: Open[Spoken], wanted: Spoken, keys: list[Hashable], vocabulary: Vocabulary
+) -> Spoken | None:
     """Return the first message that the vocabulary has not told yet, by its id or its words."""
 
     def told(one: Spoken) -> bool:
@@ -171,9 +174,10 @@ def _same_message(known: Open[Spoken], wanted: Spoken, vocabulary: Vocabulary) -
         for one in known.candidates([wanted.own_id], vocabulary, told):
             if one.own_id == wanted.own_id:
                 return one
-    spoken, content = spoken_text(wanted.content), content_text(wanted.content)
-    for one in known.candidates(_keys_of_words(wanted), vocabulary, told):
-        if spoken_text(one.content) == spoken or content_text(one.content) == content:
+    for one in known.candidates(keys, vocabulary, told):
+        if spoken_text(one.content) == spoken_text(wanted.content) or (
+            content_text(one.content) == content_text(wanted.content)
+        ):
             return one
     return None
 

@@ -78,7 +78,9 @@ class Open(Generic[T]):
         self, keys: Iterable[Hashable], asking: str, spent: Callable[[T], bool]
     ) -> Iterator[T]:
         """Yield, in order, the open items under any of the keys that are not spent for who asks."""
-        drawers = [drawer for key in set(keys) if (drawer := self._drawers.get(key)) is not None]
+        drawers = [drawer for key in keys if (drawer := self._drawers.get(key)) is not None]
+        if not drawers:
+            return
         last = -1
         for place in merge(*(self._unspent(drawer, asking, spent) for drawer in drawers)):
             if place != last:

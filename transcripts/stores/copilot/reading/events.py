@@ -89,8 +89,9 @@ def event_of(record: Record) -> Event:
     """Return a record as an event."""
     value, raw, path, line, offset = record
     kind = value.get("type")
-    return Event(
-        Held(value, path, line, offset, len(raw)),
+    # Made as named tuples make themselves, without the call in between: there are two a record.
+    fields = (
+        tuple.__new__(Held, (value, path, line, offset, len(raw))),
         kind if isinstance(kind, str) else "(no type)",
         mapping(value, "data"),
         string(value, "id"),
@@ -98,6 +99,7 @@ def event_of(record: Record) -> Event:
         moment(value.get("timestamp")),
         string(value, "agentId"),
     )
+    return tuple.__new__(Event, fields)
 
 
 def string(fields: Mapping[str, Any], name: str) -> str | None:
