@@ -26,7 +26,7 @@ _PAGE = Path(__file__).parent.parent.parent / "docs" / "performance.md"
 
 @click.command()
 @click.option("--quick", is_flag=True, help="Small sessions, once: whether it works, not how fast.")
-@click.option("--runs", type=click.IntRange(min=1), help="How often each is measured (5, quick: 1).")
+@click.option("--runs", type=click.IntRange(min=1), help="How often each is measured.")
 @click.option("--store", "stores", multiple=True, type=click.Choice(list(RELEASES)))
 @click.option("--peers", is_flag=True, help="Other tools too, those that are installed.")
 @click.option("--install-peers", is_flag=True, help="Install them first, from PyPI, each apart.")

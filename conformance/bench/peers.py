@@ -67,8 +67,8 @@ _TOOLS = (
         "0.2.0",
         "typed records, streamed (Python, pydantic)",
         _python(
-            "import sys; from cc_session_core import iter_records\n"
-            "print(sum(1 for _ in iter_records(sys.argv[1])))"
+            "import pathlib, sys; from cc_session_core import iter_records\n"
+            "print(sum(1 for _ in iter_records(pathlib.Path(sys.argv[1]))))"
         ),
     ),
     _Tool(
