@@ -40,7 +40,8 @@ def _parts(results: Results) -> Iterator[str]:
         yield _reading(reading)
     yield (
         "\n*Whole* and *streamed* are multiples of the bare parsing; the peak of a whole reading is"
-        " a multiple of the file's size. A streamed reading goes through the file twice."
+        " a multiple of the file's size. What comes later in a file decides about what stands"
+        " before, so every reading goes through the links first and makes the messages then."
     )
     if any(reading.stream_at_scale_bytes for reading in results.readings):
         yield "\n## Memory of a streamed reading\n"
@@ -98,11 +99,12 @@ def _listed(listed: Listed) -> str:
 
 def _peer(peer: Peer) -> str:
     if peer.ratio is None:
-        return f"| {peer.name} {peer.version} | {peer.does} | not measured: {peer.why} | |"
-    return (
-        f"| {peer.name} {peer.version} | {peer.does} | {peer.ratio:.1f}× "
-        f"| {_mb(peer.peak_bytes or 0)} |"
-    )
+        return f"| {_tool(peer)} | {peer.does} | not measured: {peer.why} | |"
+    return f"| {_tool(peer)} | {peer.does} | {peer.ratio:.1f}× | {_mb(peer.peak_bytes or 0)} |"
+
+
+def _tool(peer: Peer) -> str:
+    return f"{peer.name} {peer.version}".strip()
 
 
 def _said(reached: bool) -> str:
