@@ -53,7 +53,9 @@ def _thread(
     spawned: list[Spawn] = []
     for number, turn in enumerate(turns):
         ahead = turns[number + 1].queued_during if number + 1 < len(turns) else None
+        afterwards: tuple[Translation, ...] = ()
         for index, response in enumerate(_asked_for(turn, ahead, driver)):
+            translations = _translations(response, scenario, driver, workspace)
             own = f"{scenario.name}-{number + 1}-{index + 1}"
             yield Step(
                 id=own if name is None else f"{own}-{name}",
@@ -61,8 +63,9 @@ def _thread(
                 turn=number,
                 prompt=turn.prompt,
                 response=response,
-                translations=_translations(response, scenario, driver, workspace),
+                translations=(*translations, *afterwards),
             )
+            afterwards = tuple(one for each in translations for one in each.afterwards)
             spawned += [call for call in response.calls if isinstance(call, Spawn)]
     for call in spawned:
         turn = Turn(prompt=call.prompt, responses=call.responses)

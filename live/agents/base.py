@@ -43,13 +43,15 @@ class Translation(msgspec.Struct, frozen=True, kw_only=True):
     nothing, ``call`` is None and ``words`` are behind the answer's own. ``then`` are further
     calls that the model must make before it goes on, each in an answer of its own (a CLI that
     hands out a subagent's report only when asked); what a reader must find of them stands in
-    ``expects`` too.
+    ``expects`` too. ``afterwards`` is what the model calls with the next words of the script,
+    having gone on in the meantime.
     """
 
     call: WireCall | None
     expects: tuple[Expected, ...]
     words: str = ""
     then: tuple[WireCall, ...] = ()
+    afterwards: tuple[Translation, ...] = ()
 
 
 class CannotDo(Exception):

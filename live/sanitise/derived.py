@@ -105,11 +105,10 @@ def with_reaches(
 
     def reach(number: int, beside: Any) -> int:
         for index, document in enumerate(raw):
-            if any(isinstance(one, str) and one in document.path for one in beside.values()):
-                if number not in ends[index]:
-                    raise Underived(f"no line of {document.path} ends at byte {number}")
+            named_there = (one for one in beside.values() if isinstance(one, str))
+            if number in ends[index] and any(one in document.path for one in named_there):
                 return reached[index][ends[index].index(number)]
-        raise Underived(f"nothing beside {number} names a file")
+        raise Underived(f"no file that is named beside {number} has a line that ends there")
 
     return [
         msgspec.structs.replace(

@@ -131,6 +131,7 @@ def script_strings(
         *(sandbox.HOME, sandbox.CLI, sandbox.TOOLS, sandbox.MCP_COMMAND, "/tmp", "main"),
         *(SIGNATURE, ENCRYPTED),
     }
+    found |= {driver.typed(turn, scenario) for turn in scenario.turns if turn.summary is None}
     for picture in scenario.pictures.values():
         encoded = base64.b64encode(png(picture)).decode()
         found |= {encoded, f"data:{MEDIA_TYPE};base64,{encoded}", digest(picture), MEDIA_TYPE}

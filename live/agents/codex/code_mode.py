@@ -14,16 +14,35 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from live.agents.base import Expected, Translation
-from live.agents.codex import words
+from live.agents.base import CannotDo, Expected, Translation
+from live.agents.codex import offered, words
 from live.agents.codex.traits import Traits
 from live.mcp_server import SERVER
 from live.model.play import WireCall
-from live.model.script import Call, Command, Create, Delete, Mcp, Read, Rename, Spawn, Update
+from live.model.script import (
+    Call,
+    Collect,
+    Command,
+    Create,
+    Delete,
+    Mcp,
+    Read,
+    Rename,
+    Scenario,
+    SearchWeb,
+    Spawn,
+    Update,
+    ViewImage,
+)
+from live.pictures import digest
 
 Step = Command | Read | Create | Update | Delete | Rename | Mcp
 """What is a function of the script; other calls are tools of their own in code mode too."""
 
+_NO_SEARCH = (
+    "a model in code mode is offered no search: neither among its tools nor among the functions"
+    " of its scripts"
+)
 _CONTENT = 'content.map((part) => part.text).join("\\n")'
 
 
@@ -49,11 +68,62 @@ def is_step(call: Call) -> TypeGuard[Step]:
 
 def translate(call: Call, files: Mapping[str, str], workspace: str, has: Traits) -> Translation:
     """Put one call into the words of a model in code mode."""
+    if isinstance(call, Command) and call.background:
+        return _left_running(call)
     if is_step(call):
         return together([call], files, workspace, (), has)
     if isinstance(call, Spawn):
         return words.spawned_by_name(call)
+    if isinstance(call, SearchWeb):
+        raise CannotDo(_NO_SEARCH)
     return words.classic(call, files, workspace, has)
+
+
+def _left_running(call: Command) -> Translation:
+    """Leave a command running: the script keeps its session for the one that collects it."""
+    asked = {"cmd": call.run, "yield_time_ms": offered.YIELD_MS}
+    script = (
+        f"const r = await tools.exec_command({_js(asked)});\n"
+        f"store({_js(call.id)}, r.session_id);\n"
+        "text(r.output);\n"
+    )
+    return Translation(
+        call=WireCall(id=call.id, name="exec", arguments=script, custom=True),
+        expects=(_printing(script, ""),),
+    )
+
+
+def collected(call: Collect, started: Command, has: Traits) -> Translation:
+    """Collect it; only when it has ended is the command itself recorded, as an event."""
+    script = (
+        f"const r = await tools.write_stdin({{session_id: load({_js(call.of)}), "
+        f'chars: "", yield_time_ms: {offered.COLLECT_MS}}});\n'
+        "text(r.output);\n"
+    )
+    return Translation(
+        call=WireCall(id=call.id, name="exec", arguments=script, custom=True),
+        expects=(_printing(script, call.stdout), words.executed(started, has)),
+    )
+
+
+def viewed(call: ViewImage, scenario: Scenario, workspace: str) -> Translation:
+    """Look at a picture, and show it to the model: the script's result holds it."""
+    asked = {"path": f"{workspace}/{call.path}"}
+    script = f"const r = await tools.view_image({_js(asked)});\nimage(r.image_url);\n"
+    shown = {"assets": [digest(scenario.pictures[call.path])], "status": "completed"}
+    looked = {"name": "view_image", "arguments": asked, "status": "completed"}
+    return Translation(
+        call=WireCall(id=call.id, name="exec", arguments=script, custom=True),
+        expects=(
+            Expected(kind="ToolCall", fields={"name": "exec", "arguments": script, **shown}),
+            Expected(kind="ToolCall", fields=looked),
+        ),
+    )
+
+
+def _printing(script: str, printed: str) -> Expected:
+    fields = {"name": "exec", "arguments": script, "output": printed, "status": "completed"}
+    return Expected(kind="ToolCall", fields=fields)
 
 
 def together(
@@ -98,7 +168,7 @@ def _line(call: Step, files: Mapping[str, str], workspace: str, has: Traits) -> 
         case Command() | Read():
             left = words.executed(call, has)
             return _Line(
-                expression=f"tools.exec_command({{cmd: {_js(words.shell_command(call))}}})",
+                expression=f"tools.exec_command({_asked(call)})",
                 printed="r.output",
                 prints=left.fields.get("output"),
                 leaves=left,
@@ -121,6 +191,14 @@ def _line(call: Step, files: Mapping[str, str], workspace: str, has: Traits) -> 
                 prints=call.result if call.error is None else call.error,
                 leaves=words.answered(call, has),
             )
+
+
+def _asked(call: Command | Read) -> str:
+    """Return what a command's function is given."""
+    given = f"cmd: {_js(words.shell_command(call))}"
+    if isinstance(call, Command) and call.permission is not None:
+        given += "".join(f", {key}: {_js(one)}" for key, one in offered.OUTSIDE_THE_SANDBOX.items())
+    return f"{{{given}}}"
 
 
 def _js(value: Any) -> str:

@@ -22,6 +22,7 @@ from live.model.play import Auxiliary, Play, PlayResponse, Thread, Wire
 from live.model.script import (
     Ask,
     Call,
+    Collect,
     Failure,
     Mcp,
     Response,
@@ -61,7 +62,11 @@ _COPY_SECONDS = 1.5
 # Fewer than a scenario says when its context is full, more than any of its answers takes.
 _COMPACT_TOKENS = 100_000
 
-_NO_COMMANDS = "no file is looked for that makes a slash command of the person's own"
+_NO_COMMANDS = (
+    "no file makes a slash command of one's own: with ~/.codex/prompts/water.md there,"
+    " '/water white roses' is answered with 'Unrecognized command' and is said to no model"
+)
+_NO_WORKTREES = "neither codex nor codex exec has an option that makes or enters a git worktree"
 
 
 class CodexDriver(Driver):
@@ -112,10 +117,10 @@ class CodexDriver(Driver):
         if scenario.programs:
             # Commands run in a login shell, which sets a PATH of its own.
             (home / ".bash_profile").write_text(f"PATH={TOOLS}:$PATH\n", encoding="utf-8")
-        for name in scenario.skills:
+        for name, text in offered.skill_files(scenario).items():
             path = Path(offered.skill_path(name, str(home)))
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(offered.skill_file(name, scenario), encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
 
     def _settings(self, scenario: Scenario | None) -> Settings:
         agents = self._traits.agents
@@ -139,7 +144,7 @@ class CodexDriver(Driver):
 
     def workspace_files(self, scenario: Scenario) -> Mapping[str, str]:
         """Return the project's instructions, which Codex looks for in ``AGENTS.md``."""
-        if scenario.commands:
+        if scenario.commands and not scenario.terminal:
             raise CannotDo(_NO_COMMANDS)
         return {} if scenario.instructions is None else {"AGENTS.md": scenario.instructions}
 
@@ -159,11 +164,20 @@ class CodexDriver(Driver):
         if turn.slash is not None:
             raise CannotDo(_NO_COMMANDS)
         flags = ["exec", *_COMMON_FLAGS, *(["--json"] if self._traits.streams else [])]
+        if scenario.worktree is not None and not self._traits.worktrees:
+            raise CannotDo(_NO_WORKTREES)
+        if scenario.worktree is not None:
+            flags.append("--worktree")
         pictures = [word for path in turn.images for word in ("-i", path)]
         if resume is None:
             return [*flags, *pictures, "--", turn.prompt]
         goes_on = "fork" if turn.forks else "resume"
         return [*flags, goes_on, *pictures, resume, "--", turn.prompt]
+
+    def typed(self, turn: Turn, scenario: Scenario) -> str:
+        """Return what is typed: a pasted picture is named in it, a skill is mentioned in the
+        place of a command of one's own."""
+        return offered.typed(turn) if self.talks(scenario) else turn.prompt
 
     def converse(
         self,
@@ -209,10 +223,14 @@ class CodexDriver(Driver):
 
     def _in_scenario(self, call: Call, scenario: Scenario, workspace: str) -> Translation:
         match call:
+            case ViewImage() if self.dialect == CODE_MODE:
+                return code_mode.viewed(call, scenario, workspace)
             case ViewImage():
                 return offered.viewed(call, scenario, workspace)
             case UseSkill():
-                return offered.skill(call, scenario, HOME)
+                return self._translate(offered.skill(call, scenario, HOME), {}, workspace)
+            case Collect() if self.dialect == CODE_MODE:
+                return code_mode.collected(call, offered.started_by(call, scenario), self._traits)
             case _:
                 files = files_before(scenario, call.id)
                 return offered.permitted(call, self._translate(call, files, workspace))
@@ -245,6 +263,14 @@ class CodexDriver(Driver):
         if told.get(expected.kind):
             return expected
         return super().cut_short(expected)
+
+    def interrupted(self, expected: Expected) -> Expected:
+        """In code mode the script is cut off; its command runs on and is killed with Codex, which
+        is then recorded as its failure."""
+        left = super().interrupted(expected)
+        if self.dialect == CODE_MODE and expected.kind == "CommandExecution":
+            return msgspec.structs.replace(left, fields={**left.fields, "status": "failed"})
+        return left
 
     def refusal(self, failure: Failure) -> Failure:
         """Put a failure into the words of OpenAI's API."""

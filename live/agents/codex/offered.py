@@ -21,6 +21,7 @@ from live.model.script import (
     Propose,
     Scenario,
     SearchWeb,
+    Turn,
     UseSkill,
     ViewImage,
     calls_of,
@@ -33,19 +34,41 @@ ACCEPTANCE = "Implement the plan."
 
 PLAN = "\n<proposed_plan>\n{}</proposed_plan>"
 
-_OUTSIDE_THE_SANDBOX = {
+OUTSIDE_THE_SANDBOX = {
     "sandbox_permissions": "require_escalated",
     "justification": "May this be done?",
 }
-_YIELD_MS = 250
+YIELD_MS = 250
 """The least that a command may take before it is left running."""
-_COLLECT_MS = 10_000
+COLLECT_MS = 10_000
 _SESSION = r"session ID (\d+)"
 
 
 def skill_path(name: str, home: str) -> str:
     """Return where a skill of the person's lies."""
     return f"{home}/.codex/skills/{name}/SKILL.md"
+
+
+def skill_files(scenario: Scenario) -> dict[str, str]:
+    """Return all skills as files, by name: the scenario's, and one for each of its commands.
+
+    Nothing is put into a skill's text when it is mentioned, so a command's is what the prompt
+    says.
+    """
+    files = {name: skill_file(name, scenario) for name in scenario.skills}
+    for turn in scenario.turns:
+        if turn.slash is not None:
+            name = turn.slash.name
+            files[name] = f"---\nname: {name}\ndescription: {name}\n---\n\n{turn.prompt}\n"
+    return files
+
+
+def typed(turn: Turn) -> str:
+    """Return the words that a person's turn at the terminal comes to."""
+    if turn.slash is not None:
+        return f"${turn.slash.name} {turn.slash.arguments}".rstrip()
+    pictures = "".join(f"[Image #{number}] " for number, _ in enumerate(turn.images, 1))
+    return pictures + turn.prompt
 
 
 def skill_file(name: str, scenario: Scenario) -> str:
@@ -56,7 +79,7 @@ def skill_file(name: str, scenario: Scenario) -> str:
 
 def started(call: Command) -> Translation:
     """Run a command that is left running."""
-    arguments = {"cmd": call.run, "yield_time_ms": _YIELD_MS}
+    arguments = {"cmd": call.run, "yield_time_ms": YIELD_MS}
     fields = {
         "command": call.run,
         "background": True,
@@ -72,12 +95,21 @@ def started(call: Command) -> Translation:
 def collected(call: Collect) -> Translation:
     """Wait for it by its session's number, which its first result told."""
     session = {"$found": [call.of, _SESSION]}
-    arguments = {"session_id": session, "chars": "", "yield_time_ms": _COLLECT_MS}
+    arguments = {"session_id": session, "chars": "", "yield_time_ms": COLLECT_MS}
     fields = {"name": "write_stdin", "output": call.stdout, "status": "completed"}
     return Translation(
         call=WireCall(id=call.id, name="write_stdin", arguments=arguments),
         expects=(Expected(kind="ToolCall", fields=fields),),
     )
+
+
+def started_by(call: Collect, scenario: Scenario) -> Command:
+    """Return the command that a call waits for."""
+    for turn in scenario.turns:
+        for one in calls_of(turn.responses):
+            if isinstance(one, Command) and one.id == call.of:
+                return one
+    raise ValueError(f"{scenario.name} has no command called {call.of}")
 
 
 def viewed(call: ViewImage, scenario: Scenario, workspace: str) -> Translation:
@@ -141,39 +173,39 @@ def proposed(call: Propose) -> Translation:
     return Translation(call=None, words=PLAN.format(call.plan), expects=tuple(expects))
 
 
-def skill(call: UseSkill, scenario: Scenario, home: str) -> Translation:
-    """Read a skill's file: Codex has no other way to load one."""
+def skill(call: UseSkill, scenario: Scenario, home: str) -> Command:
+    """Return the command that reads a skill's file: Codex has no other way to load one."""
     line = f"cat {shlex.quote(skill_path(call.name, home))}"
-    fields = {
-        "command": line,
-        "exit_code": 0,
-        "output": skill_file(call.name, scenario),
-        "status": "completed",
-    }
-    return Translation(
-        call=WireCall(id=call.id, name="exec_command", arguments={"cmd": line}),
-        expects=(Expected(kind="CommandExecution", fields=fields),),
-    )
+    return Command(id=call.id, run=line, stdout=skill_file(call.name, scenario))
 
 
 def permitted(call: Any, translation: Translation) -> Translation:
     """Return what is found of a call that the person was asked about.
 
-    A refusal ends the turn; what the person says with it is their next prompt.
+    A refusal ends the turn and is recorded as any other interruption is; what the person says
+    with it is their next prompt.
     """
     permission: Permission | None = getattr(call, "permission", None)
     if permission is None:
         return translation
-    if isinstance(call, Command) and translation.call is not None:
-        arguments = {**translation.call.arguments, **_OUTSIDE_THE_SANDBOX}
+    if isinstance(call, Command) and translation.call is not None and not translation.call.custom:
+        arguments = {**translation.call.arguments, **OUTSIDE_THE_SANDBOX}
         wire = msgspec.structs.replace(translation.call, arguments=arguments)
         translation = msgspec.structs.replace(translation, call=wire)
     if permission.answer == "approved":
         return translation
-    (expected,) = translation.expects
     results = ("output", "exit_code")
-    fields = {name: one for name, one in expected.fields.items() if name not in results}
-    found = [Expected(kind=expected.kind, fields={**fields, "status": "declined"})]
+    found = [
+        Expected(
+            kind=expected.kind,
+            fields={
+                **{name: one for name, one in expected.fields.items() if name not in results},
+                "status": "cancelled",
+            },
+        )
+        # What a script would have done is recorded only when it is done.
+        for expected in translation.expects[:1]
+    ]
     if permission.feedback is not None:
         said = {"text": permission.feedback}
         found.append(Expected(kind="UserMessage", author="human", fields=said))

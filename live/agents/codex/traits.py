@@ -43,7 +43,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     ``photographs`` says that it takes a copy of the workspace when a turn begins, and notes it.
     ``daemon`` says that the terminal interface starts a server that outlives it, unless told
     not to. ``streams`` says that its stream for programs is recorded, which is done of two
-    releases. ``resumes_by_path`` says that ``exec`` has no ``resume`` and takes the rollout's
+    releases. ``worktrees`` says that it can be told to work in a git worktree of its own.
+    ``resumes_by_path`` says that ``exec`` has no ``resume`` and takes the rollout's
     path from its configuration; ``hangs_after_failure`` that it stays when its turn has failed.
     """
 
@@ -62,6 +63,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     photographs: bool
     daemon: bool
     streams: bool
+    worktrees: bool
     resumes_by_path: bool
     hangs_after_failure: bool
 
@@ -105,6 +107,7 @@ _CALL_EVENTS = Version(0, 130, 0)
 _NAMESPACES = Version(0, 130, 0)
 _PLAIN_NAMESPACES = Version(0, 140, 0)
 _NAMES_WITH_MCP = Version(0, 77, 0)
+_WORKTREES = Version(0, 171, 0)
 _STREAMED = ("0.150.0", "0.171.0")
 _DAEMON = Version(0, 171, 0)
 _ENVELOPE = Version(0, 45, 0)
@@ -131,6 +134,7 @@ def traits(version: str) -> Traits:
         photographs=_PHOTOGRAPHS <= release < _PHOTOGRAPHS_GONE,
         daemon=release >= _DAEMON,
         streams=version in _STREAMED,
+        worktrees=release >= _WORKTREES,
         resumes_by_path=release < _ENVELOPE,
         hangs_after_failure=release < _ENVELOPE,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from live.agents.codex import offered
 from live.conversation import Conversation
 from live.model.script import Ask, Call, Permission, Propose, Turn
 from live.terminal import CONTROL_U, DOWN, ENTER, ESCAPE, LEFT, Terminal
@@ -42,7 +43,7 @@ class TypedConversation(Conversation):
             # A pasted path of a picture becomes the picture.
             self._terminal.press(_PASTE.format(f"{self._workspace}/{path}"))
             self._terminal.wait(lambda shown: "[Image" in shown, "take the picture")
-        self._terminal.submit(turn.prompt)
+        self._terminal.submit(turn.prompt if turn.slash is None else offered.typed(turn))
         self._prompts += 1
 
     def _go_back(self, turn: int) -> None:

@@ -235,7 +235,7 @@ def spawned_by_id(call: Spawn, has: Traits) -> Translation:
             "timeout_ms": _WAIT_MS,
         },
     )
-    return Translation(call=spawn, expects=reported(call, agents.wait), then=(wait,))
+    return _waited_for(call, spawn, wait, reported(call, agents.wait))
 
 
 def waiting(call_id: str) -> str:
@@ -264,7 +264,19 @@ def spawned_by_name(call: Spawn) -> Translation:
     )
     spawned, waited = reported(call, wait.name)
     spawned = msgspec.structs.replace(spawned, unrecorded={"prompt": SEALED})
-    return Translation(call=spawn, expects=(spawned, waited), then=(wait,))
+    return _waited_for(call, spawn, wait, (spawned, waited))
+
+
+def _waited_for(
+    call: Spawn, spawn: WireCall, wait: WireCall, expects: tuple[Expected, ...]
+) -> Translation:
+    """Wait at once, or for an agent in the background with the next words: the agent works
+    beside either way, and a turn that ends would leave its report to the next one."""
+    if not call.background:
+        return Translation(call=spawn, expects=expects, then=(wait,))
+    spawned, waited = expects
+    later = Translation(call=wait, expects=(waited,))
+    return Translation(call=spawn, expects=(spawned,), afterwards=(later,))
 
 
 def task_name(call: Spawn) -> str:
@@ -279,6 +291,8 @@ def reported(call: Spawn, waits_by: str) -> tuple[Expected, ...]:
     """
     report = next((one.text for one in reversed(call.responses) if one.text), None)
     fields: dict[str, Any] = {"prompt": call.prompt, "status": "completed"}
+    if call.background:
+        fields["background"] = True
     failure = next((one.failure for one in call.responses if one.failure), None)
     if report is not None:
         fields["report"] = report

@@ -48,6 +48,22 @@ def find(root: Path, session_id: str) -> Path | None:
     return found[0] if found else None
 
 
+def goes_on(path: Path) -> str | None:
+    """Return the session that a file goes on with after the person went back in it, or None.
+
+    Releases since 0.171 begin a file of its own then, named after the session and itself.
+    """
+    session_id, parted, _ = (id_in_name(path) or "").rpartition("_")
+    return session_id if parted else None
+
+
+def parts(root: Path, session_id: str) -> list[Path]:
+    """Return the files that go on with a session, in the order in which they were begun."""
+    lying_about = root.glob("rollout-*.jsonl")
+    every = (path for path in (*rollouts(root), *lying_about) if goes_on(path) == session_id)
+    return sorted(every, key=lambda path: path.name)
+
+
 def id_in_name(path: Path) -> str | None:
     """Return the session id that a file's name carries, or None."""
     found = _NAME.fullmatch(path.name)

@@ -33,6 +33,10 @@ def sessions(root: Path, cwd: str | None) -> Listing:
     found: list[SessionInfo] = []
     failed: list[Unlisted] = []
     for path in sorted(layout.rollouts(root)):
+        begun = layout.goes_on(path)
+        if begun is not None and layout.find(root, begun) is not None:
+            # Part of a session that is listed by the file in which it began.
+            continue
         seen += 1
         try:
             info = _info(path, root)

@@ -100,7 +100,9 @@ def is_spawned(meta: dict[str, Any]) -> bool:
 def _gather(
     path: Path, root: Path, *, recover: bool, attic: Attic | None = None
 ) -> tuple[State, str]:
-    """Read a file and what its session took over from others."""
+    """Read a session's files and what it took over from others."""
+    begun = layout.goes_on(path)
+    path = (None if begun is None else inheriting.find(begun, path, root)) or path
     damage: list[Damage] = []
     records = jsonlines.iterate(path, root, damage, recover=recover)
     head = list(islice(records, _HEAD))
@@ -122,7 +124,19 @@ def _gather(
             path=path,
             next_step="read with --recover to take the id from the file's name",
         )
+    for part in layout.parts(root, session_id):
+        if part != path:
+            _go_on(gathered, part, root, recover=recover)
     return state, session_id
+
+
+def _go_on(gathered: Gathering, part: Path, root: Path, *, recover: bool) -> None:
+    """Take in the file in which a session went on after the person had gone back in it."""
+    records = jsonlines.iterate(part, root, gathered.state.damage, recover=recover)
+    head = list(islice(records, 1))
+    base = inheriting.base_of(inheriting.meta_of(head))
+    gathered.go_back(None if base is None else base.ordinal)
+    gathered.feed(chain(head, records))
 
 
 _HEAD = 3

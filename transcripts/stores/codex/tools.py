@@ -53,6 +53,7 @@ _SCRIPT_FRAME = re.compile(
     r"Script (?P<fate>completed|failed|terminated|running with cell ID (?P<cell>\S+))\n"
     r"Wall time[^\n]*\nOutput:\n"
 )
+_CUT_FOR_STORING = "\n... command output truncated for persistence ...\n"
 _TRUNCATED = re.compile(r"…\d+ (?:tokens|chars) truncated…|\[\.\.\. omitted \d+ of \d+ lines")
 _CUT_HEADING = re.compile(
     r"(?:Warning: truncated output \(original token count: \d+\)\n)?"
@@ -181,7 +182,12 @@ def script_result(output: Any) -> ScriptResult | None:
 
 def is_truncated(output: str) -> bool:
     """Whether Codex cut the result before the model saw it."""
-    return bool(_TRUNCATED.search(output) or _TOTAL_LINES.match(output))
+    return (
+        _CUT_FOR_STORING in output
+        or _CUT_HEADING.match(output) is not None
+        or _TRUNCATED.search(output) is not None
+        or _TOTAL_LINES.match(output) is not None
+    )
 
 
 def _input_text(part: Any) -> str:

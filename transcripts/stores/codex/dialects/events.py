@@ -134,6 +134,7 @@ def _image(value: dict[str, Any], at: datetime | None) -> Evidence:
         kind="image",
         id=text(value.get("id")) or text(value.get("call_id")),
         at=at,
+        status="completed",
         name="view_image",
         arguments={"path": tools.path_of(value.get("path"))},
     )

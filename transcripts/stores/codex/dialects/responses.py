@@ -21,14 +21,19 @@ def content_of(value: Any) -> Content:
 
     The tags in which Codex wraps an attached image are no text of the person's.
     """
+    return tuple(part for _, part in numbered_content(value))
+
+
+def numbered_content(value: Any) -> list[tuple[int, Part]]:
+    """Return the parts, each with its place among those that were recorded."""
     if isinstance(value, str):
-        return (Text(text=value),)
+        return [(0, Text(text=value))]
     parts = items(value)
-    return tuple(
-        part
+    return [
+        (at, part)
         for at, one in enumerate(parts)
         if not _wraps_an_image(parts, at) and (part := _part(one)) is not None
-    )
+    ]
 
 
 def spoken_text(content: Content) -> str:

@@ -159,6 +159,7 @@ class _Call:
             fields["output"] = content_of(draft.output)
         elif evidence is not None and evidence.output is not None:
             fields["output"] = (Text(text=evidence.output),)
+            fields["output_extent"] = _extent(evidence.output)
         code, source = self._exit_code(evidence, result)
         fields |= {"exit_code": code, "exit_code_source": source}
         fields["status"] = self._command_status(evidence, code, result)
@@ -303,9 +304,14 @@ class _Call:
             **self._common,
             **fields,
             status=result.status,
-            output=(Text(text=result.body),),
+            output=self._printed(result.body),
             output_extent=_extent(result.body),
         )
+
+    def _printed(self, body: str) -> Content:
+        """Return what a script printed, as one text, and the pictures that it showed."""
+        shown = [part for part in content_of(self._draft.output) if not isinstance(part, Text)]
+        return (*([Text(text=body)] if body or not shown else []), *shown)
 
     def _plan(self) -> Plan:
         value = mapping(self._draft.arguments)

@@ -216,6 +216,7 @@ class Compacted(Draft):
 
     own_id: str | None = None
     summary: Content | None = None
+    trigger: Literal["manual", "auto"] | None = None
     kept: list[Draft] = field(default_factory=list)
 
 
@@ -225,6 +226,16 @@ class Failed(Draft):
 
     text: str
     raw: Any = None
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Planned(Draft):
+    """A plan put before the person."""
+
+    weighs: ClassVar[tuple[str, ...]] = ("text",)
+
+    own_id: str | None = None
+    text: str
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from transcripts.model import Text
+from transcripts.model import Content, Text
 from transcripts.records import Record
 from transcripts.stores.codex.dialects import flat
 from transcripts.stores.codex.dialects.events import evidence_of
-from transcripts.stores.codex.dialects.responses import content_of, spoken_text
+from transcripts.stores.codex.dialects.responses import content_of, numbered_content, spoken_text
 from transcripts.stores.codex.foreign import integer, items, mapping, moment, text
 from transcripts.stores.codex.reading import authors
 from transcripts.stores.codex.reading.attic import Attic
@@ -18,6 +18,7 @@ from transcripts.stores.codex.reading.drafts import Failed, Kept, Spoken, Though
 from transcripts.stores.codex.reading.inheriting import First
 from transcripts.stores.codex.reading.joining import Joining
 from transcripts.stores.codex.reading.pairing import Pairing
+from transcripts.stores.codex.reading.proposing import Proposing
 from transcripts.stores.codex.reading.replacing import Replacing
 from transcripts.stores.codex.reading.state import State
 
@@ -30,6 +31,7 @@ class Gathering:
         self._pairing = Pairing(self.state)
         self._calls = Joining(self.state)
         self._replacing = Replacing(self.state, self._pairing)
+        self._proposing = Proposing(self.state)
 
     @property
     def looks(self) -> int:
@@ -46,6 +48,13 @@ class Gathering:
         """Take in a record that another session wrote first."""
         self._take(record, first)
         self.state.tidy()
+
+    def go_back(self, ordinal: int | None) -> None:
+        """Take back what stands from an ordinal on: the person went back to before it."""
+        self._begin_turn(None)
+        if ordinal is not None:
+            self._replacing.go_back(ordinal)
+            self.state.go_back(ordinal)
 
     def _take(self, record: Record, first: First | None) -> None:
         value = record.value
@@ -96,6 +105,7 @@ class Gathering:
         self.state.turn = turn
         self.state.end_response()
         self._pairing.end()
+        self._proposing.end()
 
     def _response_item(self, form: str, payload: dict[str, Any]) -> None:
         passed = mapping(payload.get("internal_chat_message_metadata_passthrough"))
@@ -128,12 +138,17 @@ class Gathering:
         if role not in ("user", "assistant", "developer", "system"):
             self.state.count("response_item/message")
             return
-        content = content_of(payload.get("content"))
-        marked = authors.tags(payload) if len(content) == len(items(payload.get("content"))) else []
+        numbered = numbered_content(payload.get("content"))
+        content: Content = tuple(part for _, part in numbered)
+        marks = authors.tags(payload)
+        marked = [marks[at] for at, _ in numbered] if marks else []
         if authors.LETTER in {kind for kind, _ in marked}:
             sender, _ = authors.opened(spoken_text(content))
             self._calls.letter(text(payload.get("id")), content, sender or "agent")
             return
+        plan = None
+        if role == "assistant":
+            content, plan = self._proposing.without_plan(content)
         draft = Spoken(
             **self.state.draft_fields(text(payload.get("id"))),
             role="developer" if role == "system" else role,
@@ -145,7 +160,10 @@ class Gathering:
         )
         if role == "user":
             self._calls.notice(spoken_text(content))
-        self._pairing.words(draft, "item")
+        if content or plan is None:
+            self._pairing.words(draft, "item")
+        if plan is not None:
+            self._proposing.behind(plan)
 
     def _reasoning(self, payload: dict[str, Any]) -> None:
         texts = [part.text for part in content_of(payload.get("summary")) if isinstance(part, Text)]
@@ -226,6 +244,8 @@ class Gathering:
                 texts = [one for one in told if isinstance(one, str)]
                 thought = Thought(**self.state.draft_fields(own_id), own_id=own_id, texts=texts)
                 self._pairing.thought(thought, "completed")
+            case "Plan":
+                self._proposing.item(own_id, text(item.get("text")) or "")
             case "WebSearch":
                 action = mapping(item.get("action")) or {"query": item.get("query")}
                 self._pairing.search(own_id, action, None, "completed")
@@ -281,6 +301,7 @@ class Gathering:
         error = mapping(payload.get("error"))
         if error:
             self._error(error)
+        self._replacing.turn_ended()
         self._begin_turn(None)
 
     def _error(self, error: dict[str, Any]) -> None:

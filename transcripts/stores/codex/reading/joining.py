@@ -154,7 +154,7 @@ class Joining:
         )
         if evidence.id:
             self._put(evidence.id, draft)
-        self._state.drafts.append(draft)
+        self._state.place(draft, draft.caller)
         if draft.caller is not None:
             draft.response = draft.caller.response
         else:
@@ -164,14 +164,13 @@ class Joining:
         """Return the code-mode script that an event without a call belongs to.
 
         Such events bear ids of their own, ``exec-…``; they are recorded while the script runs,
-        or, for what it left running, after it.
+        or, for what it left running, after it, under the turn that it was begun in.
         """
         if evidence.id is None or not evidence.id.startswith("exec-"):
             return None
-        for scripts in (self._running, self._scripts):
-            for script in reversed(scripts.values()):
-                return script
-        return None
+        scripts = [*reversed(self._running.values()), *reversed(self._scripts.values())]
+        own = (script for script in scripts if script.turn == self._state.turn)
+        return next(own, scripts[0] if scripts else None)
 
     def image(self, payload: dict[str, Any]) -> None:
         """Take in an image that the model made."""

@@ -25,6 +25,7 @@ from transcripts.model import (
     Opaque,
     Other,
     Part,
+    Plan,
     Reasoning,
     Superseded,
     Text,
@@ -40,6 +41,7 @@ from transcripts.stores.codex.reading.drafts import (
     Draft,
     Failed,
     Kept,
+    Planned,
     Response,
     Searched,
     Spoken,
@@ -103,6 +105,8 @@ class Thread:
                 return [_compaction(draft, common)]
             case Failed():
                 return [_error(draft, common)]
+            case Planned():
+                return [_plan(draft, common)]
             case Kept():
                 return [
                     Other(
@@ -269,6 +273,7 @@ def _compaction(draft: Compacted, common: dict[str, Any]) -> CompactBoundary:
         **common,
         external_id=draft.own_id,
         author="harness",
+        trigger=draft.trigger,
         summary=draft.summary,
         preserved=tuple(kept.id for kept in draft.kept),
     )
@@ -276,6 +281,17 @@ def _compaction(draft: Compacted, common: dict[str, Any]) -> CompactBoundary:
 
 _STATUS = re.compile(r"unexpected status (\d{3})\b")
 """How a failure is told by releases that record no status: 0.145 and 0.150."""
+
+
+def _plan(draft: Planned, common: dict[str, Any]) -> Plan:
+    return Plan(
+        **common,
+        external_id=draft.own_id,
+        author="model",
+        name="",
+        form="proposal",
+        content=(Text(text=draft.text),),
+    )
 
 
 def _error(draft: Failed, common: dict[str, Any]) -> Error:

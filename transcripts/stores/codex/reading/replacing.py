@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 from transcripts.model import Opaque, Superseded, Text
@@ -10,7 +12,7 @@ from transcripts.narration import content_text
 from transcripts.stores.codex.dialects.responses import content_of, spoken_text
 from transcripts.stores.codex.foreign import items, mapping, text
 from transcripts.stores.codex.reading import authors
-from transcripts.stores.codex.reading.drafts import Compacted, Draft, Spoken
+from transcripts.stores.codex.reading.drafts import Called, Compacted, Draft, Spoken
 from transcripts.stores.codex.reading.pairing import Pairing
 from transcripts.stores.codex.reading.state import State
 
@@ -59,6 +61,23 @@ class Replacing:
         self._state.end_response()
         self._compactions.append(boundary)
         self._state.drafts.append(boundary)
+
+    def turn_ended(self) -> None:
+        """Tell who had the history replaced in the turn that ends: a turn in which nothing else
+        was asked or answered is one that the person asked for it in."""
+        turn = self._state.turn
+        if turn is None:
+            return
+        drafts = list(takewhile(lambda one: one.turn == turn, reversed(self._state.drafts)))
+        boundaries = [one for one in drafts if isinstance(one, Compacted)]
+        if boundaries:
+            alone = not any(isinstance(one, Called) or self._is_talk(one) for one in drafts)
+            for boundary in boundaries:
+                boundary.trigger = "manual" if alone else "auto"
+
+    def _is_talk(self, draft: Draft) -> bool:
+        spoken = isinstance(draft, Spoken) and draft.role == "assistant"
+        return spoken or self._is_prompt(draft)
 
     def _untold(self) -> Spoken | None:
         """Return the last message if it is an answer that no event has told anybody.
@@ -121,11 +140,19 @@ class Replacing:
         if turns < 1:
             return
         start = prompts[-turns] if turns <= len(prompts) else 0
-        undone = {id(draft) for draft in self._state.drafts[start:]}
-        for draft in self._state.drafts[start:]:
-            draft.superseded_by = Superseded(id=None, why="rewind")
-        for draft in self._state.drafts[:start]:
-            if id(draft.superseded_by) in undone:
+        self._take_back(self._state.drafts[start:])
+
+    def go_back(self, ordinal: int) -> None:
+        """Take back what was recorded from an ordinal on."""
+        self._take_back([one for one in self._state.drafts if (one.ordinal or 0) >= ordinal])
+
+    def _take_back(self, undone: Sequence[Draft]) -> None:
+        """Mark what was taken back, and undo the compactions among it."""
+        gone = {id(draft) for draft in undone}
+        for draft in self._state.drafts:
+            if id(draft) in gone:
+                draft.superseded_by = Superseded(id=None, why="rewind")
+            elif id(draft.superseded_by) in gone:
                 draft.superseded_by = None
 
     def _prompts(self) -> list[Draft]:

@@ -11,7 +11,14 @@ from transcripts.records import Record
 from transcripts.stores.codex.foreign import integer, mapping, text
 from transcripts.stores.codex.reading.attic import Attic
 from transcripts.stores.codex.reading.bookkeeping import BOOKKEEPING
-from transcripts.stores.codex.reading.drafts import Draft, Origin, Response, Spoken, id_by_place
+from transcripts.stores.codex.reading.drafts import (
+    Called,
+    Draft,
+    Origin,
+    Response,
+    Spoken,
+    id_by_place,
+)
 from transcripts.stores.codex.reading.inheriting import First, ordinal_of
 
 _AT_HAND = 64
@@ -182,6 +189,22 @@ class State:
             draft.put_away(self._attic)
         self._put_away = end
 
+    def go_back(self, ordinal: int) -> None:
+        """Let the records be numbered from an ordinal on again."""
+        self._ordinals_seen = {one for one in self._ordinals_seen if one < ordinal}
+
+    def place(self, draft: Draft, caller: Draft | None) -> None:
+        """Put a draft behind all others; or, where its caller's turn is long over (a command that
+        ran on), behind what else the caller did."""
+        last = self.drafts[-1] if self.drafts else None
+        place = len(self.drafts)
+        if caller is not None and last is not None and last.turn != caller.turn:
+            place = next(at for at in reversed(range(place)) if _is_of(self.drafts[at], caller))
+            place += 1
+        self.drafts.insert(place, draft)
+        if place < self._put_away:
+            self._put_away += 1
+
     def drop(self, draft: Draft) -> None:
         """Take a draft back."""
         # From the end: what is taken back was mostly told a moment ago.
@@ -191,6 +214,10 @@ class State:
             self._put_away -= 1
         if draft.response is not None:
             draft.response.drafts.remove(draft)
+
+
+def _is_of(draft: Draft, caller: Draft) -> bool:
+    return draft is caller or (isinstance(draft, Called) and draft.caller is caller)
 
 
 def _key(record: Record, own_id: str | None) -> tuple[str | int, ...]:
