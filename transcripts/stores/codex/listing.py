@@ -32,9 +32,10 @@ def sessions(root: Path, cwd: str | None) -> Listing:
     seen = 0
     found: list[SessionInfo] = []
     failed: list[Unlisted] = []
-    for path in sorted(layout.rollouts(root)):
-        begun = layout.goes_on(path)
-        if begun is not None and layout.find(root, begun) is not None:
+    paths = sorted(layout.rollouts(root))
+    named = {layout.id_in_name(path) for path in paths}
+    for path in paths:
+        if layout.goes_on(path) in named:
             # Part of a session that is listed by the file in which it began.
             continue
         seen += 1
