@@ -31,7 +31,7 @@ def gather_all(
     directions = [
         made_conversation(),
         *(
-            recorded_conversation(one.agent, one.release, one.read)
+            recorded_conversation(one.agent, one.release, one.read, one.forgotten)
             for one in recorded(corpus, stores)
         ),
     ]

@@ -20,6 +20,7 @@ from conformance.essence import (
     essence,
     leaves,
     mended,
+    opaque,
     shown_text,
     unsaid,
     words,
@@ -34,6 +35,7 @@ from transcripts.model import (
     CommandExecution,
     Error,
     FileEdit,
+    Reasoning,
     SubAgent,
     Text,
     ToolCall,
@@ -42,6 +44,10 @@ from transcripts.model import (
 
 _LONG = 32_000
 """Characters of a result beyond which CLIs were seen to show only its beginning and its end."""
+
+
+_SEALED = ("reasoning", "redacted_thinking")
+"""What providers call a thought of which a request holds no word."""
 
 
 class Place(NamedTuple):
@@ -98,6 +104,27 @@ class History:
             and not unsaid(pieces, text)
         ]
         return next((place for place in found if place >= after), next(iter(found), None))
+
+    def sealed(self, after: Place) -> Place | None:
+        """Find a thought that only its provider can read."""
+        found = [
+            Place(index)
+            for index, entry in enumerate(self.entries)
+            if entry.type == "opaque"
+            and isinstance(entry.value, Mapping)
+            and entry.value.get("type") in _SEALED
+            and index not in self._used
+        ]
+        place = next((place for place in found if place >= after), next(iter(found), None))
+        if place is not None:
+            self._used[place.entry] = []
+        return place
+
+    def quotes(self, text: str) -> bool:
+        """Whether any text or result says a text, as it is or inside JSON."""
+        once = json.dumps(text, ensure_ascii=False)[1:-1]
+        spelt = (text, once, json.dumps(once, ensure_ascii=False)[1:-1])
+        return any(one in shown for one in spelt for shown in self.texts)
 
     def says(self, text: str) -> bool:
         """Whether any text or result says all lines of a text."""
@@ -188,7 +215,9 @@ def _find(atom: Atom, history: History, after: Place) -> Found | None:
         if call is not None:
             return Found(call.place, "translated", tuple(_result(message, call, history)))
     if not pieces:
-        return None
+        sealed = isinstance(message, Reasoning) and opaque(message.content)
+        place = history.sealed(after) if sealed else None
+        return None if place is None else Found(place, "exact")
     roles = ("assistant",) if message.author == "model" else ("assistant", "user")
     place = history.prose(pieces, roles, after)
     return None if place is None else Found(place, "narrated")
@@ -253,7 +282,10 @@ def _result(message: Call, call: ShownCall, history: History) -> Iterator[str]:
     if call.result is None:
         yield "the call has no result"
         return
-    if message.error is not None and mended(message.error) not in result:
+    error = mended(message.error or "")
+    # What an agent failed of is told when it has failed, not when it was called.
+    told = isinstance(message, SubAgent) and history.quotes(error)
+    if error not in result and not told:
         yield "the error is not shown"
     if isinstance(message, SubAgent) and output and not history.says(output):
         yield "the report is not shown"

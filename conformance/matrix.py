@@ -7,17 +7,19 @@ of the bytes that they saw; here those bytes are written again and compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from conformance.corpus import Case, cases, opened, releases
 from conformance.crossing import Crossing, Stores, cross, cross_twice
+from conformance.essence import text_of
 from conformance.fidelity import Fidelity, compare
 from conformance.kinds import Variant, conversation, variants
 from conformance.verdicts import Cell, Floor, Judgement, together
 from conformance.witnesses import made_conversation, recorded_conversation, witness_cells
+from transcripts.ids import derive
 from transcripts.losses import Loss
 from transcripts.model import KINDS, AnyMessage, Transcript
 
@@ -32,12 +34,23 @@ def _silent(_: str) -> None:
 
 
 class Recorded:
-    """The recorded conversations of an agent's newest release, read by its reader."""
+    """The recorded conversations of an agent's newest release, read by its reader.
 
-    def __init__(self, agent: str, release: str, read: Sequence[tuple[str, Transcript]]) -> None:
+    ``forgotten`` are the messages that the release has in its own files and does not show its
+    model when it goes on: no writer can make it do so.
+    """
+
+    def __init__(
+        self,
+        agent: str,
+        release: str,
+        read: Sequence[tuple[str, Transcript]],
+        forgotten: Container[str] = (),
+    ) -> None:
         self.agent = agent
         self.release = release
         self.read = read
+        self.forgotten = forgotten
 
 
 def recorded(corpus: Path, stores: Stores) -> list[Recorded]:
@@ -47,12 +60,25 @@ def recorded(corpus: Path, stores: Stores) -> list[Recorded]:
         recorded_releases = releases(corpus, agent)
         if recorded_releases:
             newest = recorded_releases[-1]
-            read = [
-                (case.directory.name, read_case(case, store))
-                for case in cases(corpus, agent, newest)
-            ]
-            found.append(Recorded(agent, newest, read))
+            read: list[tuple[str, Transcript]] = []
+            forgotten: set[str] = set()
+            for case in cases(corpus, agent, newest):
+                transcript = read_case(case, store)
+                read.append((case.directory.name, transcript))
+                forgotten.update(
+                    derive(case.directory.name, one) for one in _forgotten(case, transcript)
+                )
+            found.append(Recorded(agent, newest, read, forgotten))
     return found
+
+
+def _forgotten(case: Case, transcript: Transcript) -> Iterator[str]:
+    """Yield the ids of the messages that a case says its CLI forgets, known by what they say."""
+    said = [case.truth.messages[index] for index in case.facts.forgets]
+    texts = {(one["kind"], one["text"]) for one in said if "text" in one}
+    for message in transcript.messages:
+        if (message.kind, text_of(getattr(message, "content", ()))) in texts:
+            yield message.id
 
 
 def read_case(case: Case, store: type) -> Transcript:
@@ -196,7 +222,7 @@ def every_cell(corpus: Path, stores: Stores, tick: Tick = _silent) -> list[Cell]
     read = recorded(corpus, stores)
     directions = [
         made_conversation(),
-        *(recorded_conversation(one.agent, one.release, one.read) for one in read),
+        *(recorded_conversation(one.agent, one.release, one.read, one.forgotten) for one in read),
     ]
     return ordered(
         [

@@ -12,7 +12,7 @@ before it with it: it travels alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -60,12 +60,16 @@ class Part(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """Everything that goes in one direction: a transcript made of parts."""
+    """Everything that goes in one direction: a transcript made of parts.
+
+    ``forgotten`` are the messages that the source's own CLI does not show its model either.
+    """
 
     source: str | None
     from_version: str | None
     parts: tuple[Part, ...]
     transcript: Transcript
+    forgotten: Container[str] = ()
 
 
 class Resumed(NamedTuple):
@@ -135,9 +139,16 @@ def made_conversation() -> Carried:
 
 
 def recorded_conversation(
-    agent: str, release: str, read: Sequence[tuple[str, Transcript]]
+    agent: str,
+    release: str,
+    read: Sequence[tuple[str, Transcript]],
+    forgotten: Container[str] = (),
 ) -> Carried:
-    """Return all recorded sessions of one agent as one conversation, one after the other."""
+    """Return all recorded sessions of one agent as one conversation, one after the other.
+
+    Its messages have ids derived from the session's name and their own; so have the
+    ``forgotten``.
+    """
     parts: list[Part] = []
     messages: list[AnyMessage] = []
     renaming = Renaming()
@@ -149,7 +160,8 @@ def recorded_conversation(
         subjects = {kind: tuple(found) for kind, found in kinds.items()}
         parts.append(Part(scenario, subjects, renamed))
         messages += renamed
-    return Carried(agent, release, tuple(parts), _joined(agent, release, messages))
+    whole = _joined(agent, release, messages)
+    return Carried(agent, release, tuple(parts), whole, forgotten)
 
 
 def some_of(carried: Carried, parts: Sequence[Part]) -> Carried:
@@ -247,7 +259,7 @@ def _sessions(
         sha256=crossing.sha256,
         held=None if whole else tuple(part.label for part in carried.parts),
         cli=_cli(crossing, resumed),
-        parts=tuple(_shown(carried, crossing, resumed)),
+        parts=tuple(_shown(carried, crossing, resumed, own=carried.source == store.agent)),
     )
     if resumed.why is None:
         faulty = {(part.variant, part.kind) for part in session.parts if _is_lost(part.model)}
@@ -293,8 +305,16 @@ def _cli(crossing: Crossing, resumed: Resumed) -> Judgement:
     return Judgement(verdict="refused" if crossing.refusal else "lost", why=resumed.why)
 
 
-def _shown(carried: Carried, crossing: Crossing, resumed: Resumed) -> Iterator[StoredPart]:
-    shown = judge_history(carried.transcript.messages, resumed.history, crossing.losses)
+def _shown(
+    carried: Carried, crossing: Crossing, resumed: Resumed, *, own: bool
+) -> Iterator[StoredPart]:
+    shown = {
+        identifier: judgement
+        for identifier, judgement in judge_history(
+            carried.transcript.messages, resumed.history, crossing.losses
+        ).items()
+        if not (own and _is_lost(judgement) and identifier in carried.forgotten)
+    }
     for part in carried.parts:
         for kind, identifiers in part.subjects.items():
             model = [shown[identifier] for identifier in identifiers if identifier in shown]

@@ -26,7 +26,7 @@ def test_the_cli_resumes_every_direction_and_the_model_is_shown_it(
     directions = [
         made_conversation(),
         *(
-            recorded_conversation(one.agent, one.release, one.read)
+            recorded_conversation(one.agent, one.release, one.read, one.forgotten)
             for one in recorded(corpus, stores)
         ),
     ]

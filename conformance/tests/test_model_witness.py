@@ -17,7 +17,10 @@ from transcripts.model import (
     AnyMessage,
     Call,
     CommandExecution,
+    Opaque,
     Reasoning,
+    SubAgent,
+    Text,
     ToolCall,
     UserMessage,
 )
@@ -186,3 +189,32 @@ def test_a_call_in_prose_is_narrated_not_translated() -> None:
         if entry.type != "result"
     ]
     assert judge_history(sent, shown, ())[call.id].verdict == "narrated"
+
+
+SEALED = Reasoning(id="s", author="model", content=(Opaque(form="encrypted", data="c2VhbGVk"),))
+
+
+def test_a_thought_without_words_is_shown_by_its_seal_and_lost_without_one() -> None:
+    sent = (SEALED, AgentMessage(id="a", author="model", content=(Text(text="Safe, WELL-1."),)))
+    words = Entry(role="assistant", type="text", text="Safe, WELL-1.")
+    seal = Entry(role="assistant", type="opaque", value={"type": "redacted_thinking"})
+    other = Entry(role="assistant", type="opaque", value={"type": "compaction"})
+    assert judge_history(sent, [seal, words], ())["s"].verdict == "exact"
+    assert judge_history(sent, [other, words], ())["s"].verdict == "lost"
+    assert judge_history((SEALED, replace(SEALED, id="t")), [seal], ())["t"].verdict == "lost"
+
+
+def test_what_an_agent_failed_of_may_be_told_when_it_has_failed() -> None:
+    failed = SubAgent(
+        id="s",
+        author="model",
+        name="spawn",
+        prompt="Look under the benches.",
+        status="failed",
+        error='the "benches" are shut, BENCH-1',
+    )
+    call = _call("c", "spawn", {"message": "Look under the benches."}, "started")
+    told = Entry(role="user", type="text", text='{"errored":"the \\"benches\\" are shut, BENCH-1"}')
+    assert judge_history((failed,), [*call, told], ())["s"].verdict == "translated"
+    silent = _call("c", "spawn", {"message": "Look under the benches."}, "started")
+    assert judge_history((failed,), [*silent], ())["s"].verdict == "lost"

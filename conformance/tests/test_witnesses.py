@@ -27,6 +27,7 @@ from conformance.witnesses import (
     witness_cells,
 )
 from live.model.history import Entry
+from transcripts.ids import derive
 from transcripts.model import (
     AgentMessage,
     AnyMessage,
@@ -268,3 +269,17 @@ def test_a_recording_that_takes_something_back_travels_alone() -> None:
         ("UserMessage/rewind",),
     ]
     assert cli.sittings == 2
+
+
+def test_what_a_cli_forgets_of_its_own_is_not_asked_of_a_writer() -> None:
+    session = Transcript(
+        agent="faithful",
+        session_id="one",
+        messages=(UserMessage(id="a", author="human", content=(Text(text="One, ROW-1."),)),),
+    )
+    cli = FakeCli(hides="ROW-1")
+    for forgotten, verdicts in (((), {"lost"}), ((derive("first", "a"),), set[str]())):
+        carried = recorded_conversation("faithful", "1.0", [("first", session)], forgotten)
+        direction = gather(carried, FaithfulStore, "1.0", cli.resume, "2026-01-05T00:00:00Z")
+        shown = [part.model for one in direction.sessions for part in one.parts]
+        assert {one.verdict for one in shown if one is not None} == verdicts
