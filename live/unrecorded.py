@@ -22,7 +22,6 @@ _VOCABULARY = frozenset(
         "delivery",
         "form",
         "inherited",
-        "opaque",
         "operation",
         "output_extent",
         "status",

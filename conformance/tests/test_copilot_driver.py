@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from live.agents.base import CannotDo, find_driver
+from live.agents.copilot import person
 from live.model.play import Play, PlayResponse, PlayTurn, Thread
 from live.model.script import (
+    Ask,
+    Choice,
     Command,
     Create,
     Delete,
     Mcp,
+    Permission,
     Read,
     Rename,
     Response,
     Scenario,
+    SearchHit,
+    SearchWeb,
     Spawn,
     Todo,
     TodoItem,
@@ -37,6 +44,7 @@ def said(version: str, call: Any, dialect: str | None = None) -> tuple[str, Any,
     translation = find_driver("copilot", version, dialect).translate(call, WORKSPACE)
     (expected,) = translation.expects
     wire = translation.call
+    assert wire is not None
     return wire.name, wire.arguments, expected.kind, dict(expected.fields)
 
 
@@ -160,6 +168,7 @@ def test_a_patch_that_moves_a_file_quotes_what_is_in_it_by_then(version: str) ->
     )
     driver = find_driver("copilot", version, "apply-patch")
     (said,) = driver.translate_response(responses[1], scenario, WORKSPACE)
+    assert said.call is not None
     assert said.call.arguments == (
         "*** Begin Patch\n*** Update File: /srv/project/a.txt\n*** Move to: /srv/project/b.txt\n"
         "@@\n uno\n*** End Patch\n"
@@ -376,3 +385,79 @@ def test_the_log_says_what_stderr_kept_to_itself(tmp_path: Path) -> None:
     log.parent.mkdir(parents=True)
     log.write_text("10:00 [INFO] Began.\n10:01 [ERROR] Failed to open it\n10:02 [ERROR] {\n  x\n")
     assert driver.newest_log_line(tmp_path) == "10:01 [ERROR] Failed to open it"
+
+
+# ------------------------------------------------------------------ somebody there
+
+
+@pytest.mark.parametrize(
+    ("version", "arguments"),
+    [
+        (
+            "1.0.102",
+            {
+                "message": "Which one?",
+                "requestedSchema": {
+                    "properties": {
+                        "choice": {"type": "string", "title": "One", "enum": ["this", "that"]}
+                    },
+                    "required": ["choice"],
+                },
+            },
+        ),
+        ("1.0.80", {"question": "Which one?", "choices": ["this", "that"]}),
+    ],
+)
+def test_a_question_is_a_form_or_a_list_of_choices(version: str, arguments: Any) -> None:
+    choice = Choice(header="One", question="Which one?", options=("this", "that"), answer="that")
+    tool, given, kind, fields = said(version, Ask(id="one", questions=(choice,)))
+    assert (tool, given, kind) == ("ask_user", arguments, "UserQuestion")
+    assert fields["questions"] == [
+        {"question": "Which one?", "options": ["this", "that"], "answer": "that"}
+    ]
+
+
+def test_a_call_that_was_not_allowed_is_declined_with_the_reason() -> None:
+    refused = Permission(answer="denied", feedback="not the rake")
+    call = Command(id="rake", run="rm rake", permission=refused)
+    ran, asked = find_driver("copilot", "1.0.102").translate(call, WORKSPACE).expects
+    assert ran.fields == {"command": "rm rake", "status": "declined", "error": "not the rake"}
+    assert (asked.kind, asked.author) == ("PermissionRequest", "harness")
+    assert asked.fields == {"decision": "denied"}
+
+
+def test_nothing_searches_the_web_without_an_account() -> None:
+    hit = SearchHit(title="Quinces", url="https://example.com/quinces")
+    with pytest.raises(CannotDo, match="account"):
+        said("1.0.102", SearchWeb(id="web", query="quinces", hits=(hit,)))
+
+
+def test_an_agent_in_the_background_begins_when_its_sender_has_spoken() -> None:
+    driver = find_driver("copilot", "1.0.102")
+    answers = (Response(text="Done."),)
+    spawn = Spawn(
+        id="scales", description="Weigh", prompt="Weigh.", responses=answers, background=True
+    )
+    call = driver.translate(spawn, WORKSPACE).call
+    assert call is not None
+    main = PlayTurn(prompt="Go.", responses=(PlayResponse(id="a", calls=(call,)),))
+    agent = PlayTurn(prompt="Weigh.", responses=(PlayResponse(id="b", text="Done."),))
+    threads = (Thread(name=None, turns=(main,)), Thread(name="scales", turns=(agent,)))
+    paced = driver.pace(Play(wire="anthropic", model="m", threads=threads))
+    first, second = (thread.turns[0].responses[0].delay for thread in paced.threads)
+    assert second > first + 1
+
+
+def test_the_screen_tells_whether_the_cli_works() -> None:
+    line = "─" * 20
+    working = f"{line}\n❯\n{line}\n ◉ Working · 190 B esc esc interrupt   model"
+    resting = f"{line}\n❯\n{line}\n ← open sidebar · Interactive · ? help   model"
+    assert not person.is_idle(working)
+    assert person.is_idle(resting)
+    assert not person.is_idle("$ rm rake\nDo you want to run this command?")
+
+
+def test_a_dialog_is_read_by_its_mark() -> None:
+    shown = "│   1. Yes      │\n│ ❯ 3. No, and tell Copilot what to do │"
+    assert person.marked(shown, re.compile("No, and tell"))
+    assert not person.marked(shown, re.compile("Yes"))

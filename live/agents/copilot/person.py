@@ -56,14 +56,14 @@ class CopilotPerson(Conversation):
 
     def begin(self) -> None:
         """Wait until the prompt stands there and nothing is being loaded any more."""
-        self._terminal.wait(lambda shown: _foot(shown) and _is_idle(shown), "show a prompt")
+        self._terminal.wait(lambda shown: _foot(shown) and is_idle(shown), "show a prompt")
 
     def say(self, turn: Turn) -> None:
         """Type a turn's prompt and send it; behind a turn that runs, put it into the queue."""
         if turn.forks:
             self._terminal.submit(f"/fork {self._copy}")
             self._terminal.wait(
-                lambda shown: _FORKED in shown and _is_idle(shown), "fork the session"
+                lambda shown: _FORKED in shown and is_idle(shown), "fork the session"
             )
         if turn.rewinds_to is not None:
             self._go_back(turn.rewinds_to)
@@ -113,8 +113,8 @@ class CopilotPerson(Conversation):
         self._choose(_ACCEPTS)
 
     def rests(self) -> bool:
-        """Return whether a prompt stands there and the line below it tells of no work."""
-        return _is_idle(self._terminal.look())
+        """Return whether the CLI waits for the next prompt."""
+        return is_idle(self._terminal.look())
 
     def end(self) -> None:
         """Give the command that leaves: a copy of a session for the one before, or the CLI."""
@@ -140,9 +140,9 @@ class CopilotPerson(Conversation):
         self._terminal.submit("/rewind")
         self._terminal.wait(lambda shown: _REWIND in shown, "offer to rewind")
         self._choose(re.compile(rf"\s*{number + 1}\. "))
-        self._terminal.wait(lambda shown: _marked(shown, _REWIND_HOW), "ask what to rewind")
+        self._terminal.wait(lambda shown: marked(shown, _REWIND_HOW), "ask what to rewind")
         self._terminal.press(ENTER)
-        self._terminal.wait(_is_idle, "rewind")
+        self._terminal.wait(is_idle, "rewind")
         self._terminal.press(_CLEAR)
 
     def _choose(self, wanted: re.Pattern[str]) -> None:
@@ -152,13 +152,13 @@ class CopilotPerson(Conversation):
     def _mark(self, wanted: re.Pattern[str]) -> None:
         """Go down a dialog's list until the mark stands at a line."""
         for _ in range(_STEPS):
-            if _marked(self._terminal.look(), wanted):
+            if marked(self._terminal.look(), wanted):
                 return
             self._terminal.press(DOWN)
-        self._terminal.wait(lambda shown: _marked(shown, wanted), f"offer {wanted.pattern}", 1.0)
+        self._terminal.wait(lambda shown: marked(shown, wanted), f"offer {wanted.pattern}", 1.0)
 
 
-def _marked(shown: str, wanted: re.Pattern[str]) -> bool:
+def marked(shown: str, wanted: re.Pattern[str]) -> bool:
     """Return whether the mark of a list stands at a line that holds what is wanted."""
     lines = (line.strip("│ ") for line in shown.split("\n"))
     return any(
@@ -166,7 +166,8 @@ def _marked(shown: str, wanted: re.Pattern[str]) -> bool:
     )
 
 
-def _is_idle(shown: str) -> bool:
+def is_idle(shown: str) -> bool:
+    """Return whether a prompt stands there and the line below it tells of no work."""
     return _PROMPT.search(shown) is not None and not _WORKS.search(_foot(shown))
 
 

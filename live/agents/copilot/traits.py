@@ -53,6 +53,10 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """The failure of an MCP server's tool is told with the server's name before it."""
     numbers_lines: bool
     """``view`` puts a number before each line."""
+    keeps_seen_pictures: bool
+    """A picture that a tool brings back is in the record, not only in the model's context."""
+    asks_by_form: bool
+    """``ask_user`` takes the schema of a form, not a list of choices."""
 
 
 _OLDEST = Traits(
@@ -74,6 +78,8 @@ _OLDEST = Traits(
     keeps_servers=False,
     frames_mcp_errors=False,
     numbers_lines=True,
+    keeps_seen_pictures=False,
+    asks_by_form=False,
 )
 
 _CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
@@ -90,7 +96,15 @@ _CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
     ("1.0.40", {"wants_key": False, "survives_unknown_tools": True}),
     ("1.0.60", {"chooses_id": True}),
     ("1.0.80", {"streams_kept": True, "writes_tasks": True, "terminal": False}),
-    ("1.0.102", {"numbers_lines": False, "hears_thoughts_as": "reasoning_content"}),
+    (
+        "1.0.102",
+        {
+            "numbers_lines": False,
+            "asks_by_form": True,
+            "keeps_seen_pictures": True,
+            "hears_thoughts_as": "reasoning_content",
+        },
+    ),
 )
 
 

@@ -37,6 +37,7 @@ from live.model.script import (
     Propose,
     Read,
     Rename,
+    SearchWeb,
     Spawn,
     Todo,
     UnknownTool,
@@ -113,9 +114,22 @@ class Words:
         arguments = {"path": self._absolute(call.path)}
         assets = [self._pictures[call.path]]
         fields = {"name": "view", "arguments": arguments, "assets": assets}
+        lost: dict[str, str] = {}
+        if not self._traits.keeps_seen_pictures:
+            lost = {"assets": "of a picture that it looked at the release keeps that it did"}
         return Translation(
             call=self._call(call.id, "view", arguments),
-            expects=(Expected(kind="ToolCall", fields=fields),),
+            expects=(Expected(kind="ToolCall", fields=fields, unrecorded=lost),),
+        )
+
+    @say.register
+    def _(self, call: SearchWeb) -> Translation:
+        del call
+        # Read off the tools that both releases offer on the Anthropic and the Responses wire,
+        # with and without the switch that is named after it.
+        raise CannotDo(
+            "without an account the CLI offers the model nothing that searches the web: its own "
+            "tool for it is GitHub's, and it does not ask the provider for theirs"
         )
 
     @say.register
@@ -130,17 +144,19 @@ class Words:
     @say.register
     def _(self, call: Ask) -> Translation:
         (asked,) = call.questions
-        field = {"type": "string", "title": asked.header, "enum": list(asked.options)}
-        schema = {"properties": {"choice": field}, "required": ["choice"]}
+        if self._traits.asks_by_form:
+            field = {"type": "string", "title": asked.header, "enum": list(asked.options)}
+            schema = {"properties": {"choice": field}, "required": ["choice"]}
+            arguments = {"message": asked.question, "requestedSchema": schema}
+        else:
+            arguments = {"question": asked.question, "choices": list(asked.options)}
         question = {
             "question": asked.question,
             "options": list(asked.options),
             "answer": asked.answer,
         }
         return Translation(
-            call=self._call(
-                call.id, "ask_user", {"message": asked.question, "requestedSchema": schema}
-            ),
+            call=self._call(call.id, "ask_user", arguments),
             expects=(Expected(kind="UserQuestion", fields={"questions": [question]}),),
         )
 
