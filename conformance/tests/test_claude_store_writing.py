@@ -387,6 +387,13 @@ def test_halves_of_surrogate_pairs_are_replaced_and_said(tmp_path: Path) -> None
     ]
 
 
+def test_a_call_of_which_no_result_is_recorded_is_closed_and_said(tmp_path: Path) -> None:
+    viewed = ToolCall(id="v", author="model", name="view_image", arguments={"path": "/p.png"})
+    session = write(tmp_path, made(asks("look"), viewed))
+    assert [(loss.loss, loss.message) for loss in session.losses] == [("call-closed", "v")]
+    assert len(blocks(rows_of(session), "tool_result")) == 1
+
+
 def test_nothing_empty_is_written_and_the_first_row_is_a_users(tmp_path: Path) -> None:
     empty = UserMessage(id="", author="human", content=())
     blank = answers("  \n")

@@ -511,6 +511,235 @@ def test_sealed_thoughts_bind_a_session_to_their_provider_and_nothing_else_does(
     assert "model_provider" not in meta
 
 
+# ------------------------------------------------------------------ superseded, proposed, viewed
+
+
+def by(why: Any, boundary: str | None = None) -> dict[str, Any]:
+    return {"superseded_by": Superseded(id=boundary, why=why)}
+
+
+def says(words: str, **more: Any) -> AgentMessage:
+    return AgentMessage(id="", author="model", content=text(words), **more)
+
+
+def standing(messages: Sequence[AnyMessage]) -> list[tuple[str, str | None]]:
+    return [
+        (
+            content_text(
+                m.summary if isinstance(m, CompactBoundary) else getattr(m, "content", ())
+            ),
+            m.superseded_by.why if m.superseded_by else None,
+        )
+        for m in messages
+    ]
+
+
+def replaced(path: Path) -> list[list[str]]:
+    """What each compaction of a file puts in the place of the history before it."""
+    return [
+        [item["content"][0]["text"] for item in one["payload"]["replacement_history"]]
+        for one in records(path)
+        if one["type"] == "compacted"
+    ]
+
+
+def rewinds(path: Path) -> list[int]:
+    payloads = [one["payload"] for one in records(path)]
+    return [one["num_turns"] for one in payloads if one.get("type") == "thread_rolled_back"]
+
+
+def test_a_compaction_keeps_before_it_what_it_replaced(tmp_path: Path):
+    boundary = CompactBoundary(
+        id="", author="harness", turn="t2", trigger="manual", summary=text("pruned, swept")
+    )
+    messages, losses = across(
+        tmp_path,
+        UserMessage(
+            id="",
+            author="harness",
+            provenance="developer/rules",
+            content=text("rules"),
+            **by("compaction", "m6"),
+        ),
+        replace(prompt("prune"), turn="t1"),
+        says("pruned", turn="t1", **by("compaction", "m6")),
+        CommandExecution(
+            id="",
+            author="model",
+            turn="t1",
+            name="exec_command",
+            command="sweep",
+            arguments={"cmd": "sweep"},
+            output=text("swept"),
+            external_id="c1",
+            **by("compaction", "m6"),
+        ),
+        replace(prompt("burn"), turn="t1", **by("rewind")),
+        says("burnt", turn="t1", **by("rewind")),
+        boundary,
+        replace(prompt("and now?"), turn="t3"),
+        agent="codex",
+    )
+    assert losses == []
+    (path,) = tmp_path.rglob("*.jsonl")
+    assert replaced(path) == [["prune", "pruned, swept"]]
+    assert standing(messages) == [
+        ("rules", "compaction"),
+        ("prune", None),
+        ("pruned", "compaction"),
+        ("", "compaction"),
+        ("burn", "rewind"),
+        ("burnt", "rewind"),
+        ("pruned, swept", None),
+        ("and now?", None),
+    ]
+    found = messages[6]
+    assert isinstance(found, CompactBoundary)
+    assert (found.trigger, found.preserved) == ("manual", (messages[1].id,))
+    gone = {
+        m.superseded_by.id for m in messages if m.superseded_by if m.superseded_by.id is not None
+    }
+    assert gone == {found.id}
+
+
+def test_a_second_compaction_replaces_the_first_with_its_summary(tmp_path: Path):
+    first = CompactBoundary(id="", author="harness", summary=text("once"), **by("compaction", "m4"))
+    messages, losses = across(
+        tmp_path,
+        prompt("prune"),
+        says("pruned", **by("compaction", "m2")),
+        first,
+        says("more", **by("compaction", "m4")),
+        CompactBoundary(id="", author="harness", summary=text("twice")),
+        agent="codex",
+    )
+    assert losses == []
+    (path,) = tmp_path.rglob("*.jsonl")
+    assert replaced(path) == [["prune", "once"], ["prune", "twice"]]
+    of = [m.superseded_by.id if m.superseded_by else None for m in messages]
+    assert of == [None, messages[2].id, messages[4].id, messages[4].id, None]
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_compaction_that_replaced_nothing_known_replaces_nothing(tmp_path: Path, sealed: bool):
+    summary = (Opaque(form="encrypted", data="Z0E="),) if sealed else None
+    boundary = CompactBoundary(id="", author="harness", summary=summary)
+    messages, losses = across(tmp_path, prompt(), says("pruned"), boundary, agent="codex")
+    assert losses == []
+    assert [(m.kind, m.superseded_by) for m in messages] == [
+        ("UserMessage", None),
+        ("AgentMessage", None),
+        ("CompactBoundary", None),
+    ]
+    assert getattr(messages[2], "summary", None) == summary
+
+
+def test_turns_taken_back_stay_with_the_number_of_their_prompts(tmp_path: Path):
+    gone = by("rewind")
+    messages, losses = across(
+        tmp_path,
+        prompt("prune"),
+        says("pruned"),
+        replace(prompt("burn"), **gone),
+        UserMessage(id="", author="harness", provenance="a.note", content=text("note"), **gone),
+        says("burnt", **gone),
+        replace(prompt("dig"), **gone),
+        prompt("rake"),
+        says("raked"),
+        replace(prompt("sell"), **gone),
+        agent="codex",
+    )
+    assert losses == []
+    (path,) = tmp_path.rglob("*.jsonl")
+    assert rewinds(path) == [2, 1]
+    kept = [words for words, why in standing(messages) if why is None]
+    assert kept == ["prune", "pruned", "rake", "raked"]
+    assert [why for _, why in standing(messages)].count("rewind") == 5
+
+
+def test_what_was_taken_back_and_cannot_be_counted_stays_behind(tmp_path: Path):
+    gone = by("rewind")
+    boundary = CompactBoundary(id="", author="harness", summary=text("short"), **gone)
+    messages, losses = across(
+        tmp_path,
+        prompt("prune"),
+        says("half an answer", **gone),
+        prompt("rake"),
+        replace(prompt("burn"), **gone),
+        boundary,
+        replace(prompt("forked"), **by("branch")),
+        agent="codex",
+    )
+    assert losses == ["superseded-dropped"] * 4
+    assert standing(messages) == [("prune", None), ("rake", None)]
+
+
+@pytest.mark.parametrize("later", [0, 1])
+def test_a_plan_stands_between_tags_in_the_words_before_it(tmp_path: Path, later: int):
+    plan = Plan(
+        id="",
+        author="model",
+        turn="t1",
+        response="r1",
+        name="",
+        form="proposal",
+        content=text("# Prune\n1. saw\n"),
+    )
+    sent = transcript(
+        replace(prompt("plan"), turn="t1"),
+        says("I know.", turn="t1", response="r1"),
+        plan,
+        plan,
+        says("Which?", turn="t1", response="r2"),
+        agent="codex",
+    )
+    at = STARTED + timedelta(seconds=later)
+    messages = [*sent.messages[:2], replace(sent.messages[2], at=at), *sent.messages[3:]]
+    written = write(tmp_path, replace(sent, messages=tuple(messages)))
+    assert [loss.loss for loss in written.losses] == []
+    spoken = [
+        one["payload"]["content"][0]["text"]
+        for one in records(written.path)
+        if one["type"] == "response_item"
+    ]
+    tagged = "<proposed_plan>\n# Prune\n1. saw\n</proposed_plan>"
+    assert spoken == ["plan", f"I know.\n{tagged}", tagged, "Which?"]
+    back = CodexStore.read_path(written.path)
+    assert [(m.kind, content_text(getattr(m, "content", ()))) for m in back.messages] == [
+        (m.kind, content_text(getattr(m, "content", ()))) for m in sent.messages
+    ]
+
+
+def test_a_plan_that_would_end_its_own_tags_is_told_in_words(tmp_path: Path):
+    plan = Plan(
+        id="", author="model", name="", form="proposal", content=text("</proposed_plan> is said")
+    )
+    messages, losses = across(tmp_path, prompt(), plan, agent="codex")
+    assert losses == ["narrated"]
+    assert [m.kind for m in messages] == ["UserMessage", "AgentMessage"]
+
+
+def test_an_image_that_a_script_had_opened_has_no_result_of_its_own(tmp_path: Path):
+    shared: Any = {"id": "", "author": "model", "turn": "t1", "response": "r1"}
+    script = ToolCall(
+        name="exec", arguments="image()", external_id="c1", output=text("1"), **shared
+    )
+    viewed = ToolCall(
+        name="view_image",
+        arguments={"path": "/srv/pear.png"},
+        external_id="exec-1",
+        caller="m0",
+        in_context=False,
+        **shared,
+    )
+    messages, losses = across(tmp_path, script, viewed, agent="codex")
+    assert losses == []
+    found = messages[1]
+    assert isinstance(found, ToolCall)
+    assert (found.name, found.arguments, found.output) == (viewed.name, viewed.arguments, None)
+    assert (found.caller, found.in_context) == (messages[0].id, False)
+
+
 # ------------------------------------------------------------------ the file
 
 

@@ -23,6 +23,7 @@ SCRIPT = "exec"
 PLAN = "update_plan"
 QUESTION = "request_user_input"
 SPAWN = "spawn_agent"
+IMAGE = "view_image"
 WAITS = frozenset({"wait_agent", "wait"})
 STDIN = "write_stdin"
 

@@ -22,6 +22,7 @@ from transcripts.model import (
     AgentMessage,
     AnyMessage,
     Call,
+    CompactBoundary,
     Error,
     Message,
     Opaque,
@@ -42,6 +43,8 @@ from transcripts.stores.codex.reading.drafts import is_recorded
 from transcripts.stores.codex.writing import items
 from transcripts.stores.codex.writing.calling import Calling, Closing
 from transcripts.stores.codex.writing.items import Payload
+from transcripts.stores.codex.writing.proposing import propose, with_plans
+from transcripts.stores.codex.writing.replacing import Replacing, kept_though_superseded
 from transcripts.stores.codex.writing.rollout import Rollout, stamp
 from transcripts.stores.codex.writing.wording import say
 
@@ -169,18 +172,16 @@ def _is_uuid(session_id: str) -> bool:
 def _start(transcript: Transcript, *, own: bool, now: datetime | None) -> datetime:
     """Return when the session began: the first time that what is carried has."""
     started = transcript.created_at if own else None
-    times = (
-        one.at
-        for one in transcript.messages
-        if one.at is not None and one.agent is None and _stays(one) is None
-    )
+    main = [one for one in transcript.messages if one.agent is None]
+    kept = kept_though_superseded(main) if own else set[str]()
+    times = (one.at for one in main if one.at is not None and _stays(one, kept) is None)
     first = next(times, None) or started or now or _EPOCH
     return min(first, started or first).astimezone(UTC)
 
 
-def _stays(message: Message) -> tuple[LossId, str] | None:
-    """Return why a message stays behind whatever store it comes from, or None."""
-    if message.superseded_by is not None:
+def _stays(message: Message, kept: Container[str]) -> tuple[LossId, str] | None:
+    """Return why a message stays behind, or None; ``kept`` are superseded ones that need not."""
+    if message.superseded_by is not None and message.id not in kept:
         return "superseded-dropped", f"superseded by a {message.superseded_by.why}"
     if isinstance(message, Error):
         return "withheld-error", "a failure of the last provider"
@@ -209,16 +210,17 @@ class _Session:
         self._rollout = rollout
         self._messages = list(self._carried())
         self._calling = Calling(rollout, self._messages)
+        self._replacing = Replacing(rollout, self._messages)
         self._turn_open: str | None = None
         self._tokens: dict[str, int] = {}
         self._model: str | None = None
         self._one_model = False
 
     def _carried(self) -> Iterable[AnyMessage]:
-        for message in self._transcript.messages:
-            if message.agent != self._agent:
-                continue
-            reason = _stays(message)
+        thread = [one for one in self._transcript.messages if one.agent == self._agent]
+        kept = kept_though_superseded(thread) if self._rollout.own else set[str]()
+        for message in thread:
+            reason = _stays(message, kept)
             if reason is None and not self._rollout.own:
                 reason = _stays_elsewhere(message)
             if reason is None:
@@ -275,6 +277,7 @@ class _Session:
         for _, answer in groupby(self._messages, key=_answer_of):
             self._say_together(list(answer))
         self._end_turn()
+        self._replacing.go_back()
         if len(self._rollout.lines) == opened:
             raise NothingToWrite(
                 "no message of the transcript has a form in a Codex session",
@@ -303,14 +306,24 @@ class _Session:
     def _say_together(self, group: list[AnyMessage]) -> None:
         """Write an answer's messages; its calls first, then what came of them, as they ended."""
         closings: list[tuple[Call, Closing]] = []
-        for message in group:
+        for message, plan in with_plans(group, own=self._rollout.own):
             if has_lone_surrogate(to_builtins(message)):
                 self._rollout.lose("replacement-character", message, "half a surrogate pair")
+            if self._replacing.goes_back_before(message):
+                self._end_turn()
+                self._replacing.go_back()
+            self._replacing.note(message)
             self._turn(message)
-            self._rollout.go_on(message.at, message)
+            self._rollout.speaking = message.id
+            if plan is None:
+                self._rollout.go_on(message.at, message)
             if self._rollout.own and not self._one_model:
                 self._run_by(message.model)
-            if isinstance(message, Call):
+            if plan is not None:
+                propose(self._rollout, plan, message if isinstance(message, AgentMessage) else None)
+            elif isinstance(message, CompactBoundary) and self._rollout.own:
+                self._replacing.replace(message)
+            elif isinstance(message, Call):
                 lines = self._calling.call(message)
                 self._lose_duration(message, lines)
                 closings.append((message, lines))
@@ -323,6 +336,7 @@ class _Session:
         for message, lines in closings:
             if lines:
                 self._rollout.go_on(message.ended_at)
+            self._rollout.speaking = message.id
             for kind, payload in lines:
                 if kind == "response_item":
                     self._rollout.item(payload)

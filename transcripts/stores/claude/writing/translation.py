@@ -109,6 +109,9 @@ def _result(call: Call, name: str, losses: list[LossId]) -> ToolResult:
     unusual = _unusual(call)
     if unusual is not None:
         return unusual
+    if call.output is None:
+        # What came of it is not recorded; the API takes no call without a result.
+        losses.append("call-closed")
     content = _content(call.output or (), name, losses)
     if call.status == "failed":
         return ToolResult(content, is_error=True)

@@ -135,7 +135,7 @@ def _image(value: dict[str, Any], at: datetime | None) -> Evidence:
         id=text(value.get("id")) or text(value.get("call_id")),
         at=at,
         status="completed",
-        name="view_image",
+        name=tools.IMAGE,
         arguments={"path": tools.path_of(value.get("path"))},
     )
 

@@ -112,21 +112,22 @@ class Replacing:
     def _kept(self, history: list[Any]) -> list[Draft]:
         """Return the messages that a replaced history still holds, by their id or their words."""
         kept: list[Draft] = []
-        users = [
+        said = [
             one
             for one in self._state.drafts
-            if isinstance(one, Spoken) and one.role == "user" and one.superseded_by is None
+            if isinstance(one, Spoken) and one.role != "developer" and one.superseded_by is None
         ]
         for value in map(mapping, history):
-            if value.get("role") != "user":
-                continue
+            role = value.get("role")
             own_id = text(value.get("id"))
             words = spoken_text(content_of(value.get("content")))
-            for draft in users:
+            for draft in said:
+                if draft.role != role:
+                    continue
                 same = own_id == draft.own_id if own_id and draft.own_id else None
                 if same or (same is None and spoken_text(draft.content) == words):
                     kept.append(draft)
-                    users.remove(draft)
+                    said.remove(draft)
                     break
         return kept
 

@@ -189,7 +189,12 @@ class Calling:
                 return []
         call_id = self._call_id(message)
         if self._is_inner(message):
-            self._rollout.event(items.mcp_end(message, call_id))
+            viewed = self._viewed_image(message)
+            self._rollout.event(
+                items.mcp_end(message, call_id)
+                if viewed is None
+                else items.image_viewed(call_id, viewed)
+            )
             return []
         if self._rollout.own and message.name == "tool_search":
             return self._tool_search(message, call_id)
@@ -212,6 +217,13 @@ class Calling:
         if not message.server:
             self._rollout.lose_parts(message, message.output)
         return lines + self._closed(call, message, result)
+
+    @staticmethod
+    def _viewed_image(message: ToolCall) -> str | None:
+        """Return the image that a script had opened, of which only that is recorded."""
+        asked = message.arguments if isinstance(message.arguments, dict) else {}
+        alone = message.name == tools.IMAGE and not message.server and set(asked) == {"path"}
+        return asked["path"] if alone and message.output is None else None
 
     def _own_namespace(self, message: Call) -> str | None:
         """Return the namespace of a tool of Codex's own, as it was recorded."""

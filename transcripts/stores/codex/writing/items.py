@@ -91,6 +91,12 @@ def agent_message(words: str, phase: str | None) -> Payload:
     return {"type": "agent_message", "message": words, "phase": phase, "memory_citation": None}
 
 
+def completed(item: Payload, turn: str | None, session_id: str) -> Payload:
+    """Return the event that tells something whole, as releases from 0.150 tell everything."""
+    ids = {"thread_id": session_id, "turn_id": turn or ""}
+    return {"type": "item_completed", **ids, "item": item}
+
+
 def letter(sender: str, heading: str, sealed: Sequence[str], own_id: str | None) -> Payload:
     """Return what one agent wrote to another, sealed for the model of that other."""
     content = [{"type": "input_text", "text": heading}]
@@ -237,6 +243,11 @@ def tool_end(call: Call, call_id: str) -> Payload:
         "error": call.error,
         "duration": _duration(call),
     }
+
+
+def image_viewed(call_id: str, path: str) -> Payload:
+    """Return the event that says that the model had an image opened."""
+    return {"type": "view_image_tool_call", "call_id": call_id, "path": path}
 
 
 def token_count(total: Mapping[str, int], last: Mapping[str, int]) -> Payload:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from transcripts.losses import Loss, LossId
 from transcripts.model import Asset, Content, Message, Structured
@@ -12,11 +13,19 @@ from transcripts.stores.codex.writing import items
 from transcripts.stores.codex.writing.items import Payload
 
 
+class Held(NamedTuple):
+    """A response item that the next request would hold, and the message that it is of."""
+
+    message: str | None
+    item: Payload
+
+
 class Rollout:
     """A session's records so far.
 
     ``history`` are the response items that the next request would hold; ``own`` says that the
-    transcript comes from Codex's own store, so that what only Codex means is kept.
+    transcript comes from Codex's own store, so that what only Codex means is kept. Items are
+    of the message whose id is ``speaking``.
     """
 
     def __init__(self, session_id: str, cwd: str, started_at: datetime, *, own: bool) -> None:
@@ -25,7 +34,8 @@ class Rollout:
         self.own = own
         self.lines: list[dict[str, Any]] = []
         self.losses: list[Loss] = []
-        self.history: list[Payload] = []
+        self.history: list[Held] = []
+        self.speaking: str | None = None
         self.last_answer: str | None = None
         self._time = started_at
 
@@ -36,8 +46,14 @@ class Rollout:
 
     def item(self, payload: Payload) -> None:
         """Write a response item, which the model will see."""
-        self.history.append(payload)
+        self.history.append(Held(self.speaking, payload))
         self.line("response_item", payload)
+
+    def forget(self, messages: Container[str]) -> None:
+        """Let the next request no longer hold what is of some messages."""
+        self.history = [
+            one for one in self.history if one.message is None or one.message not in messages
+        ]
 
     def event(self, payload: Payload) -> None:
         """Write an event, which only Codex itself sees."""

@@ -14,12 +14,15 @@ from transcripts.model import (
     Text,
     UserMessage,
 )
-from transcripts.narration import content_text, prose
+from transcripts.narration import prose
 from transcripts.stores.codex.reading import authors
 from transcripts.stores.codex.writing import items
+from transcripts.stores.codex.writing.items import Payload
 from transcripts.stores.codex.writing.rollout import Rollout
 
-_SUMMARY = "compaction.summary"
+SUMMARY = "compaction.summary"
+"""What Codex calls the part of a prompt that is the summary of what was replaced."""
+
 _NOTE = "harness.note"
 
 
@@ -32,8 +35,6 @@ def say(rollout: Rollout, message: AnyMessage) -> None:
             _agent_message(rollout, message)
         case Reasoning() if rollout.own:
             _reasoning(rollout, message)
-        case CompactBoundary() if rollout.own:
-            _compaction(rollout, message)
         case Other() if rollout.own and message.record.startswith("event_msg/"):
             _other(rollout, message)
         case CompactBoundary():
@@ -62,6 +63,14 @@ def sender_of(message: UserMessage) -> str | None:
     return sender if written == "agent_message" else None
 
 
+def is_prompt(message: Message, *, own: bool) -> bool:
+    """Whether a message is written as a prompt that somebody typed; ``own``: in Codex's store."""
+    if not isinstance(message, UserMessage) or (own and sender_of(message) is not None):
+        return False
+    typed = message.author == "human" or (message.author == "agent" and own)
+    return typed and bool(items.parts(message.content, "input_text"))
+
+
 def _user_message(rollout: Rollout, message: UserMessage) -> None:
     sealed = [part.data for part in message.content if isinstance(part, Opaque)]
     sender = sender_of(message) if rollout.own else None
@@ -75,8 +84,7 @@ def _user_message(rollout: Rollout, message: UserMessage) -> None:
     rollout.lose_parts(message, message.content)
     if sender is not None:
         content = [{"type": "input_text", "text": authors.heading(sender)}, *content]
-    typed = message.author == "human" or (message.author == "agent" and rollout.own)
-    human = typed and sender is None
+    human = is_prompt(message, own=rollout.own)
     provenance = message.provenance or ""
     developer = rollout.own and provenance.split("/")[0] == "developer"
     kinds = _kinds(rollout, message, provenance, developer=developer, human=human)
@@ -104,16 +112,24 @@ def _kinds(
     return None if human or developer else [_NOTE]
 
 
-def _agent_message(rollout: Rollout, message: AgentMessage) -> None:
+def answer_parts(rollout: Rollout, message: AgentMessage) -> list[Payload]:
+    """Return the words of an answer, saying what they lose; none is a loss too."""
     content = items.parts(message.content, "output_text")
     if not content:
         rollout.lose("empty-dropped", message, "nothing in it")
-        return
+        return []
     rollout.lose_parts(message, message.content, images=False)
     for part in content:
         if part["type"] == "input_image":
             part.clear()
             part.update({"type": "output_text", "text": "(attached: image)"})
+    return content
+
+
+def _agent_message(rollout: Rollout, message: AgentMessage) -> None:
+    content = answer_parts(rollout, message)
+    if not content:
+        return
     phase = message.provenance if rollout.own else None
     rollout.answer(content, message.turn, message.external_id if rollout.own else None, phase)
 
@@ -126,23 +142,10 @@ def _reasoning(rollout: Rollout, message: Reasoning) -> None:
     rollout.item(items.reasoning(texts, next(iter(sealed), None), message.external_id))
 
 
-def _compaction(rollout: Rollout, message: CompactBoundary) -> None:
-    words = content_text(message.summary)
-    history = list(rollout.history)
-    if words:
-        summary = [{"type": "input_text", "text": words}]
-        history.append(items.message("user", summary, None, **items.tagged([_SUMMARY], None, 1)))
-    sealed = [part.data for part in message.summary or () if isinstance(part, Opaque)]
-    history += [{"type": "compaction", "encrypted_content": data} for data in sealed]
-    rollout.line("compacted", {"message": words, "replacement_history": history})
-    rollout.history = history
-
-
 def _other(rollout: Rollout, message: Other) -> None:
     value = message.value if isinstance(message.value, dict) else {}
     if message.record.startswith("event_msg/item_completed/"):
-        ids = {"thread_id": rollout.session_id, "turn_id": message.turn or ""}
-        rollout.event({"type": "item_completed", **ids, "item": value})
+        rollout.event(items.completed(value, message.turn, rollout.session_id))
     else:
         rollout.event(value)
 
@@ -150,5 +153,5 @@ def _other(rollout: Rollout, message: Other) -> None:
 def _narrate_compaction(rollout: Rollout, message: CompactBoundary) -> None:
     words = prose(message) or ""
     content = [{"type": "input_text", "text": words}]
-    rollout.item(items.message("user", content, None, **items.tagged([_SUMMARY], None, 1)))
+    rollout.item(items.message("user", content, None, **items.tagged([SUMMARY], None, 1)))
     rollout.lose("narrated", message, "what another CLI compacted is told in words")
