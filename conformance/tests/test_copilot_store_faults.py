@@ -97,7 +97,14 @@ def test_an_abort_between_a_call_and_its_result_is_a_fault(tmp_path: Path) -> No
     last = events.lines.pop()
     events.add("abort", reason="user_abort")
     events.lines.append(last | {"id": "0badcafe-0000-4000-8000-0000000000ff"})
-    assert ("abort-before-result", 5) in named(events, tmp_path)
+    assert named(events, tmp_path) == [("abort-before-result", 5)]
+
+
+def test_a_call_that_an_abort_cut_off_has_no_result_and_no_fault(tmp_path: Path) -> None:
+    events = sound()
+    events.lines.pop()
+    events.add("abort", reason="user_abort")
+    assert named(events, tmp_path) == []
 
 
 def test_a_session_that_does_not_start_is_a_fault(tmp_path: Path) -> None:

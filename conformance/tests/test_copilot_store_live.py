@@ -217,6 +217,40 @@ def test_a_copy_in_the_same_store_is_told_as_its_original(release: str, tmp_path
     assert (("assistant", "reasoning", "oats") in original) == (release == "1.0.102")
 
 
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_summary_and_what_was_broken_off_are_told_as_in_the_original(
+    release: str, tmp_path: Path
+) -> None:
+    events = Events(SESSION, "/srv/project")
+    events.user("Hello")
+    events.answer("Gone by then.")
+    events.user("And then?")
+    events.add("session.compaction_start", compactionAttemptId="k")
+    events.answer("Meanwhile.")
+    done: dict[str, Any] = {
+        "success": True,
+        "compactionAttemptId": "k",
+        "summaryContent": "They ground oats.",
+    }
+    events.add("session.compaction_complete", **done)
+    events.user("Mill on.")
+    events.answer("Milling.", bash("c", "sleep 9"))
+    events.add("abort", reason="user_abort")
+    events.user("Enough.")
+    events.answer("Stopped.")
+    transcript = CopilotStore.read_path(events.write(tmp_path / "original"))
+    CopilotStore(tmp_path / "copy").write(transcript, session_id=SESSION)
+    original = history(tmp_path / "original", release, None)
+    assert history(tmp_path / "copy", release, None) == original
+    summary, *rest = [text for *_, text in original]
+    told = [text for text in ("Hello", "And then?", "They ground oats.") if text in summary]
+    assert told == ["Hello", "And then?", "They ground oats."]
+    assert "Gone by then." not in summary
+    broken_off = "The execution of this tool, or a previous tool was interrupted."
+    spoken = ["Meanwhile.", "Mill on.", "Milling.", "sleep 9", broken_off, "Enough.", "Stopped."]
+    assert rest == spoken
+
+
 def no_uuid(events: Events) -> None:
     events.lines[1]["id"] = "evt-2"
 

@@ -401,10 +401,11 @@ def test_a_failed_call_has_an_error_and_no_output(tmp_path: Path) -> None:
     assert (call.status, call.error, call.output) == ("failed", "no such field", None)
 
 
-def test_a_denied_call_is_declined(tmp_path: Path) -> None:
+@pytest.mark.parametrize("code", ["denied", "rejected"])
+def test_a_denied_call_is_declined(code: str, tmp_path: Path) -> None:
     events = Events()
     events.answer("", bash("c", "rm -rf dam"))
-    events.done("c", success=False, error={"message": "not allowed", "code": "denied"})
+    events.done("c", success=False, error={"message": "not allowed", "code": code})
     command = only(events, tmp_path, CommandExecution)
     assert (command.status, command.error) == ("declined", "not allowed")
 

@@ -314,9 +314,8 @@ def test_a_tool_s_error_stays_an_error(tmp_path: Path) -> None:
     assert complete["error"] == {"message": "bad pattern", "code": "failure"}
 
 
-@pytest.mark.parametrize("status", ["unresolved", "cancelled"])
-def test_a_call_without_a_result_is_closed_and_says_so(status: Any, tmp_path: Path) -> None:
-    call = CommandExecution(**common(1, status=status), name="Bash", command="sleep")
+def test_a_call_without_a_result_is_closed_and_says_so(tmp_path: Path) -> None:
+    call = CommandExecution(**common(1, status="unresolved"), name="Bash", command="sleep")
     written = write(foreign(call), tmp_path)
     assert loss_ids(written) == ["call-closed"]
     (found,) = back(tmp_path).messages
@@ -324,6 +323,41 @@ def test_a_call_without_a_result_is_closed_and_says_so(status: Any, tmp_path: Pa
     assert found.status == "failed"
     assert found.exit_code is None
     assert "interrupted" in (found.error or "")
+
+
+def test_a_call_that_was_broken_off_is_left_to_an_abort(tmp_path: Path) -> None:
+    ran = CommandExecution(**common(1, response="r"), name="Bash", command="ls", output=said("a"))
+    cut = CommandExecution(
+        **common(1, id="m2", response="r", status="cancelled"), name="Bash", command="sleep"
+    )
+    then = UserMessage(**common(3, author="human"), content=said("enough"))
+    written = write(foreign(ran, cut, then), tmp_path)
+    assert loss_ids(written) == []
+    kinds = [event["type"] for event in events_of(written)]
+    assert kinds[-5:] == [
+        "tool.execution_start",
+        "tool.execution_complete",
+        "assistant.turn_end",
+        "abort",
+        "user.message",
+    ]
+    first, second, mark, last = back(tmp_path).messages
+    assert (first.status, second.status, second.error) == ("completed", "cancelled", None)
+    assert (mark.kind, mark.in_context, last.kind) == ("Other", False, "UserMessage")
+
+
+def test_what_another_cli_says_of_a_cancelled_call_is_kept(tmp_path: Path) -> None:
+    call = CommandExecution(
+        **common(1, status="cancelled"), name="Bash", command="sleep", error="stopped by user"
+    )
+    written = write(foreign(call), tmp_path)
+    assert loss_ids(written) == []
+    (found,) = back(tmp_path).messages
+    assert (found.kind, found.status, found.error) == (
+        "CommandExecution",
+        "cancelled",
+        "stopped by user",
+    )
 
 
 def test_a_declined_call_stays_declined(tmp_path: Path) -> None:
@@ -770,16 +804,63 @@ def test_a_copy_of_a_copy_is_the_copy(tmp_path: Path) -> None:
     assert [comparable(message) for message in back(tmp_path / "two").messages] == kept
 
 
-def test_an_abort_never_stands_between_a_call_and_its_result(tmp_path: Path) -> None:
+def test_an_abort_stands_behind_what_it_cut_off_and_is_written_once(tmp_path: Path) -> None:
     events = Events()
     events.user("go")
-    events.answer("", bash("c", "sleep 9"))
+    events.answer("", bash("c", "sleep 9"), bash("d", "ls"))
+    events.done("d", "x\n<shellId: 0 completed with exit code 0>")
     events.add("abort", reason="user_abort")
+    events.user("enough")
     source = CopilotStore.read_path(events.write(tmp_path / "source"))
     written = write(source, tmp_path)
     kinds = [event["type"] for event in events_of(written)]
+    assert kinds.count("abort") == kinds.count("tool.execution_complete") == 1
     assert kinds.index("abort") > kinds.index("tool.execution_complete")
-    assert loss_ids(written) == ["call-closed"]
+    assert written.losses == ()
+    kept = [comparable(message) for message in source.messages]
+    assert [comparable(message) for message in back(tmp_path).messages] == kept
+
+
+def test_summaries_begin_behind_what_they_replaced(tmp_path: Path) -> None:
+    """Prompts stay: the first message that a summary left alone may stand long before it."""
+    events = Events()
+    events.user("one")
+    events.answer("old")
+    events.user("two")
+    events.add("session.compaction_start", compactionAttemptId="k")
+    events.answer("meanwhile")
+    events.add(
+        "session.compaction_complete", success=True, compactionAttemptId="k", summaryContent="s1"
+    )
+    events.user("three")
+    events.answer("late")
+    events.add("session.compaction_start", compactionAttemptId="l")
+    events.add(
+        "session.compaction_complete", success=True, compactionAttemptId="l", summaryContent="s2"
+    )
+    source = CopilotStore.read_path(events.write(tmp_path / "source"))
+    written = write(source, tmp_path)
+    copy = back(tmp_path)
+    place = {message.id: number for number, message in enumerate(source.messages)}
+    again = {message.id: number for number, message in enumerate(copy.messages)}
+    for mine, theirs in zip(source.messages, copy.messages, strict=True):
+        assert comparable(mine) == comparable(theirs)
+        replaced = [one.superseded_by and one.superseded_by.id for one in (mine, theirs)]
+        assert place.get(replaced[0] or "") == again.get(replaced[1] or "")
+        if isinstance(mine, CompactBoundary) and isinstance(theirs, CompactBoundary):
+            assert [place[one] for one in mine.preserved] == [
+                again[one] for one in theirs.preserved
+            ]
+    began, done = (
+        [
+            event["data"]["compactionAttemptId"]
+            for event in events_of(written)
+            if event["type"] == kind
+        ]
+        for kind in ("session.compaction_start", "session.compaction_complete")
+    )
+    assert began == done
+    assert len(set(began)) == 2
 
 
 def test_an_inherited_message_is_written_as_the_copy_s_own(tmp_path: Path) -> None:

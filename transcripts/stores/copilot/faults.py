@@ -63,6 +63,7 @@ class _Events:
         self._ids: set[str] = set()
         self._requested: dict[str, int] = {}
         self._closed: set[str] = set()
+        self._cut: dict[str, int] = {}
 
     def add(self, fault: str, line: int, why: str) -> None:
         self.faults.append(Fault(fault=fault, file=self._file, line=line, why=why))
@@ -96,7 +97,8 @@ class _Events:
         if self._count == 0:
             self.add("empty", 1, "there is no event in the file")
         for call, number in self._requested.items():
-            if call not in self._closed:
+            # What an abort cut off the CLI itself leaves without a result.
+            if call not in self._closed and call not in self._cut:
                 self.add("call-not-closed", number, f"no result of call {call!r}")
 
     def _envelope(self, number: int, event: dict[str, Any]) -> None:
@@ -142,10 +144,8 @@ class _Events:
             case "tool.execution_complete":
                 self._complete(number, data)
             case "abort":
-                for call, line in self._requested.items():
-                    if call not in self._closed:
-                        why = f"the call on line {line} gets no result that counts after this"
-                        self.add("abort-before-result", number, why)
+                for call in self._requested.keys() - self._closed:
+                    self._cut.setdefault(call, number)
             case _:
                 pass
 
@@ -172,6 +172,9 @@ class _Events:
         call = data.get("toolCallId")
         if isinstance(call, str):
             self._closed.add(call)
+            if call in self._cut:
+                why = f"the result of call {call!r} on line {number} counts no more after this"
+                self.add("abort-before-result", self._cut[call], why)
         if not isinstance(data.get("success"), bool):
             self.add("success-not-boolean", number, "`success` must be true or false")
         result, error = data.get("result"), data.get("error")

@@ -25,6 +25,19 @@ CHECKLISTS = frozenset({"update_todo", "update_todos"})
 WEB_SEARCH = "web_search"
 USER_SHELL = "local_shell"
 
+CANCELLED = "cancelled"
+"""How an error is marked that is what another CLI says of a call that was broken off.
+
+The code is free text. Copilot itself records no result of such a call, only ``abort``.
+"""
+FATES: dict[str, Literal["declined", "cancelled"]] = {
+    "denied": "declined",
+    # What somebody refuses without a word (1.0.60): the turn ends with it.
+    "rejected": "declined",
+    CANCELLED: "cancelled",
+}
+"""What the code of an error says of a call, where it did not simply fail."""
+
 # A command's end, and nothing of the command's own: only at the very end of a result, after
 # a newline that the CLI puts there even when there was no output (1.0.60, 1.0.102). A shell
 # is called by a number unless the model names it.

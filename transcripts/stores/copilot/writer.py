@@ -47,6 +47,7 @@ from transcripts.stores.copilot.layout import EVENTS, SESSIONS, WORKSPACE
 from transcripts.stores.copilot.reading.context import detail
 from transcripts.stores.copilot.writing.composing import Composer
 from transcripts.stores.copilot.writing.eventlog import UUID, EventLog, stamp
+from transcripts.stores.copilot.writing.foresight import aborted, begun
 from transcripts.stores.copilot.writing.ledger import Ledger
 from transcripts.stores.copilot.writing.requests import Requests
 
@@ -95,7 +96,7 @@ def write(
             version=cli_version or (transcript.cli_version if native else None) or _VERSION,
         ),
     )
-    _Writing(log, ledger, directory).transcript(transcript)
+    _Writing(log, ledger, directory, transcript).write()
     if len(log) == 1:
         raise NothingToWrite(
             "no message of the transcript has a form in a Copilot CLI session",
@@ -164,29 +165,30 @@ def _workspace(
 class _Writing:
     """Gives each message its form."""
 
-    def __init__(self, log: EventLog, ledger: Ledger, cwd: str) -> None:
+    def __init__(self, log: EventLog, ledger: Ledger, cwd: str, transcript: Transcript) -> None:
         self._log = log
         self._ledger = ledger
         self._cwd = cwd
         self._native = log.native
-        self._composer = Composer(log, ledger)
+        self._transcript = transcript
+        messages = transcript.messages if self._native else ()
+        self._compactions = begun(messages)
+        self._composer = Composer(log, ledger, aborted(messages))
         self._requests = Requests(log, ledger)
 
-    def transcript(self, transcript: Transcript) -> None:
+    def write(self) -> None:
         """Write all messages."""
-        for message in transcript.messages:
+        for message in self._transcript.messages:
             if isinstance(message, SubAgent) and message.agent_id:
                 self._log.serve(message.agent_id, message.external_id)
-        preserved = _preserved_from(transcript) if self._native else {}
-        for message in transcript.messages:
-            boundary = preserved.get(message.id)
-            if boundary is not None:
+        for message in self._transcript.messages:
+            for boundary in self._compactions.get(message.id, ()):
                 self._composer.close(None)
                 attempt = {"compactionAttemptId": self._log.uuid("compaction", boundary)}
                 self._log.emit("session.compaction_start", attempt)
             self._message(message)
         self._composer.close(None)
-        for store in transcript.side_stores:
+        for store in self._transcript.side_stores:
             self._ledger.lose("side-store-dropped", None, store.name)
 
     def _message(self, message: Message) -> None:
@@ -339,7 +341,8 @@ class _Writing:
         request = self._requests.of(call)
         fields = {"toolCallId": request.id, "toolName": request.name}
         self._log.emit("tool.user_requested", fields | {"arguments": request.arguments}, call)
-        request.complete["isUserRequested"] = True
+        if request.complete:
+            request.complete["isUserRequested"] = True
         self._composer.complete(call, request)
 
     def _compaction(self, message: CompactBoundary) -> None:
@@ -348,7 +351,7 @@ class _Writing:
             self._log.emit(message.provenance, {"messagesCleared": 0}, message)
             return
         data: dict[str, Any] = {"success": True, "summaryContent": content_text(message.summary)}
-        if message.preserved:
+        if self._native:
             data["compactionAttemptId"] = self._log.uuid("compaction", message.id)
         trigger = detail(message.provenance) if self._native else ""
         if not trigger and message.trigger is not None:
@@ -360,12 +363,3 @@ class _Writing:
         if message.post_tokens is not None:
             data["postCompactionTokens"] = message.post_tokens
         self._log.emit("session.compaction_complete", data, message)
-
-
-def _preserved_from(transcript: Transcript) -> dict[str, str]:
-    """Return, by the first message that a compaction left alone, the boundary's id."""
-    return {
-        message.preserved[0]: message.id
-        for message in transcript.messages
-        if isinstance(message, CompactBoundary) and message.preserved
-    }

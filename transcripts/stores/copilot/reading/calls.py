@@ -93,7 +93,7 @@ def _outcome(opened: OpenCall, index: Index, assets: Assets) -> dict[str, Any]:
     found: dict[str, Any] = {"ended_at": event.at}
     if data.get("success") is False or ("error" in data and "result" not in data):
         error, code = _failure(data.get("error"))
-        status: Status = "declined" if code == "denied" else "failed"
+        status: Status = tools.FATES.get(code or "", "failed")
         return found | {"status": status, "error": error}
     output = _result(data.get("result"), assets)
     found |= {"status": "completed", "output": output}

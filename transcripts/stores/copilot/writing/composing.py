@@ -10,7 +10,7 @@ from transcripts.stores.copilot.reading.context import detail
 from transcripts.stores.copilot.thoughts import thought_fields
 from transcripts.stores.copilot.writing.eventlog import EventLog, stamp
 from transcripts.stores.copilot.writing.ledger import Ledger
-from transcripts.stores.copilot.writing.requests import Request, human_response
+from transcripts.stores.copilot.writing.requests import Request, human_response, is_broken_off
 
 Role = Literal["thought", "words", "call"]
 
@@ -48,9 +48,13 @@ class Answer:
 
 
 class Composer:
-    """Writes answers: one at a time is open, for no two threads share a record."""
+    """Writes answers: one at a time is open, for no two threads share a record.
 
-    def __init__(self, log: EventLog, ledger: Ledger) -> None:
+    ``aborted`` are the calls behind which an abort comes by itself.
+    """
+
+    def __init__(self, log: EventLog, ledger: Ledger, aborted: frozenset[str]) -> None:
+        self._aborted = aborted
         self._log = log
         self._ledger = ledger
         self._native = log.native
@@ -101,7 +105,9 @@ class Composer:
                 self._closing.append((call, request))
 
     def complete(self, call: Call, request: Request) -> None:
-        """Write what came of a call."""
+        """Write what came of a call, if anything did."""
+        if not request.complete:
+            return
         response = human_response(call, request) if self._native else None
         if response is not None:
             fields = {
@@ -143,6 +149,8 @@ class Composer:
         self._write_calls(answer, shared | by_turn)
         if turn:
             self._log.emit("assistant.turn_end", dict(by_turn), first, own=False, timed=False)
+        if any(is_broken_off(call) and call.id not in self._aborted for call, _ in answer.calls):
+            self._log.emit("abort", {"reason": "user_initiated"}, first, own=False, timed=False)
 
     def _turn(self, answer: Answer) -> dict[str, Any]:
         """Return the turn of an answer; what the CLI itself wrote has none."""
@@ -222,6 +230,8 @@ class Composer:
     def _close_sub_agent(self, call: SubAgent, request: Request) -> None:
         """Write a subagent's report, after what its thread did."""
         data = _agent_fields(call, request)
+        if not request.complete:
+            return
         event = "subagent.completed"
         if request.complete.get("success") is False:
             event = "subagent.failed"

@@ -13,6 +13,7 @@ from transcripts.model import (
     CommandExecution,
     FileChange,
     FileEdit,
+    Message,
     Plan,
     Structured,
     UserQuestion,
@@ -33,7 +34,11 @@ _FAILED = "This call failed."
 
 
 class Request:
-    """One request of a tool; ``complete`` are the fields of its completion."""
+    """One request of a tool; ``complete`` are the fields of its completion.
+
+    They are empty where the call was broken off: Copilot leaves it without a result, and tells
+    the next request that it was interrupted.
+    """
 
     def __init__(self, call_id: str, name: str, arguments: Any, fields: dict[str, Any]) -> None:
         self.id = call_id
@@ -132,6 +137,8 @@ class Requests:
     # What came of it.
 
     def _complete(self, message: Call, request: Request) -> None:
+        if is_broken_off(message):
+            return
         text = self._result_text(message)
         failure = self._failure(message, text)
         if failure is not None:
@@ -150,6 +157,8 @@ class Requests:
         request.complete |= {"success": True, "result": result}
 
     def _complete_command(self, command: CommandExecution, request: Request) -> None:
+        if is_broken_off(command):
+            return
         text = self._result_text(command)
         complete = request.complete
         if self._native and command.name == tools.USER_SHELL and command.exit_code:
@@ -197,9 +206,13 @@ class Requests:
         match message.status:
             case "declined":
                 words, code = words or _DECLINED, "denied"
+            case "cancelled" if message.error is not None:
+                # What another CLI says of the end is shown to the model as Copilot shows no
+                # more than that there was one.
+                code = tools.CANCELLED
             case "failed":
                 words = words or _FAILED
-            case "unresolved" | "cancelled" if message.output is None:
+            case "unresolved" if message.output is None:
                 words = words or _INTERRUPTED
                 self._ledger.lose("call-closed", message, message.status)
             case _ if message.error is None:
@@ -207,6 +220,13 @@ class Requests:
             case _:
                 pass
         return {"success": False, "error": {"message": words, "code": code}}
+
+
+def is_broken_off(call: Message) -> bool:
+    """Whether a call ended with its turn and nothing more is known of it."""
+    if not isinstance(call, Call) or call.status != "cancelled":
+        return False
+    return call.error is None and call.output is None
 
 
 def _editor_call(edit: FileEdit) -> tuple[str, dict[str, Any], str] | None:
