@@ -143,19 +143,21 @@ def _check(
 ) -> None:
     """See that a turn ended as scripted; :class:`CliFailed` says how it did not."""
     unscripted(number, exchanges)
-    wrong = _wrong(turn, ended)
+    wrong = _wrong(turn, ended, driver.exit_codes(turn))
     if wrong is not None:
         said = last_words(ended.stderr, driver.newest_log_line(home), ended.stdout)
         raise CliFailed(f"turn {number + 1}: {wrong}; {said}")
 
 
-def _wrong(turn: Turn, ended: Ended) -> str | None:
+def _wrong(turn: Turn, ended: Ended, codes: Sequence[int]) -> str | None:
     if ended.timed_out:
         return f"still running after {ended.seconds:.0f} s"
     if turn.ends == "killed":
         return None if ended.stopped else f"exit code {ended.returncode} before it could be killed"
     if turn.ends == "failed":
         return None
-    if ended.returncode != 0:
+    if ended.returncode not in codes:
         return f"exit code {ended.returncode}"
-    return None if ended.stdout.strip() else "exit code 0 and not a word of output"
+    if not ended.stdout.strip():
+        return f"exit code {ended.returncode} and not a word of output"
+    return None

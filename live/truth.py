@@ -193,6 +193,13 @@ def _check_asked(played: Sequence[Step], exchanges: Sequence[Exchange]) -> None:
             raise Untrue(f"the CLI never asked for {step.id}")
 
 
+def _check_summarised(scenario: Scenario, exchanges: Sequence[Exchange]) -> None:
+    """See that a summary was asked for where the script has one."""
+    due = scenario.compaction_summary or any(turn.summary for turn in scenario.turns)
+    if due and not any(exchange.kind == "compaction" for exchange in exchanges):
+        raise Untrue("the CLI never asked for a summary")
+
+
 def _check_results(
     known: Sequence[tuple[Mapping[str, Any], Mapping[str | None, str]]],
     exchanges: Sequence[Exchange],

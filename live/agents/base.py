@@ -187,6 +187,11 @@ class Driver(ABC):
         fields = {name: value for name, value in expected.fields.items() if name not in _RESULTS}
         return msgspec.structs.replace(expected, fields={**fields, "status": "cancelled"})
 
+    def exit_codes(self, turn: Turn) -> tuple[int, ...]:
+        """Return the codes with which a run may end that went as its turn says."""
+        del turn
+        return (0,)
+
     def refusal(self, failure: Failure) -> Failure:
         """Put a provider's failure into the words of this CLI's provider."""
         return failure

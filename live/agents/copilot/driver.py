@@ -31,7 +31,7 @@ from live.agents.copilot.words import PATCH, Words
 from live.agents.patches import files_before
 from live.mcp_server import SERVER
 from live.model.play import Auxiliary, Play, Thread, Wire
-from live.model.script import Call, Create, Failure, Mcp, Response, Scenario, Turn, calls_of
+from live.model.script import Call, Create, Failure, Mcp, Response, Scenario, Spawn, Turn, calls_of
 from live.pictures import digest
 from live.releases import cache_root
 from live.sandbox import MCP_COMMAND, Sandbox
@@ -229,6 +229,7 @@ class CopilotDriver(Driver):
             argv.append("--plan")
         if scenario.worktree is not None:
             argv.append(f"--worktree={scenario.worktree}")
+            argv += [] if self._traits.offers_worktrees else ["--experimental"]
         if resume is not None:
             argv.append(f"--resume={resume}")
         elif self._traits.chooses_id and scenario.worktree is None:
@@ -238,6 +239,11 @@ class CopilotDriver(Driver):
             box, argv, environment, lambda turn: self.typed(turn, scenario), scenario.name
         )
 
+    def exit_codes(self, turn: Turn) -> tuple[int, ...]:
+        """Older releases end as failed when only an agent that they had sent did."""
+        fails = any(isinstance(one, Spawn) and one.fails for one in calls_of(turn.responses))
+        return (1,) if fails and not self._traits.forgives_agents else (0,)
+
     def refusal(self, failure: Failure) -> Failure:
         """Say of a limit that it ends in a second: without a word the CLI waits a minute."""
         if failure.status != 429:
@@ -246,7 +252,7 @@ class CopilotDriver(Driver):
 
     def failure_unrecorded(self, failure: Failure) -> Mapping[str, str]:
         """Of a prompt that is too long the CLI says that it could not shorten it."""
-        if failure.reason != "context":
+        if failure.reason != "context" or not self._traits.shortens_prompts:
             return {}
         why = (
             "the CLI tries to shorten the prompt and records in words of its own that it could not"

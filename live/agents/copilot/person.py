@@ -23,7 +23,7 @@ _FORKED = "Forked from"
 _AGAIN = "again to interrupt"
 _PERMISSION = "Do you want to "
 _PLAN = "Accept plan"
-_ACCEPTS = re.compile(r"Accept plan and .*[Ii]nteractive")
+_ACCEPTS = re.compile(r"Accept plan and .*([Ii]nteractive|default permissions)")
 _YES = re.compile(r"\bYes$")
 _NO = re.compile(r"\bNo, and tell")
 _REWIND = "Rewind to a previous point"
@@ -61,9 +61,10 @@ class CopilotPerson(Conversation):
     def say(self, turn: Turn) -> None:
         """Type a turn's prompt and send it; behind a turn that runs, put it into the queue."""
         if turn.forks:
-            self._terminal.submit(f"/fork {self._copy}")
-            self._terminal.wait(
-                lambda shown: _FORKED in shown and is_idle(shown), "fork the session"
+            self._command(
+                f"/fork {self._copy}",
+                lambda shown: _FORKED in shown and is_idle(shown),
+                "fork the session",
             )
         if turn.rewinds_to is not None:
             self._go_back(turn.rewinds_to)
@@ -137,13 +138,22 @@ class CopilotPerson(Conversation):
 
     def _go_back(self, number: int) -> None:
         """Rewind to before a turn, which then stands in the prompt again, and clear that."""
-        self._terminal.submit("/rewind")
-        self._terminal.wait(lambda shown: _REWIND in shown, "offer to rewind")
+        self._command("/rewind", lambda shown: _REWIND in shown, "offer to rewind")
         self._choose(re.compile(rf"\s*{number + 1}\. "))
         self._terminal.wait(lambda shown: marked(shown, _REWIND_HOW), "ask what to rewind")
         self._terminal.press(ENTER)
         self._terminal.wait(is_idle, "rewind")
         self._terminal.press(_CLEAR)
+
+    def _command(self, words: str, done: Callable[[str], bool], what: str) -> None:
+        """Give one of the CLI's own commands: the list that completes it may take a key."""
+        self._terminal.submit(words)
+        deadline = time.monotonic() + _STOP_SECONDS
+        while time.monotonic() < deadline and not done(self._terminal.look()):
+            time.sleep(_POLL_SECONDS)
+        if f"{_MARK} {words}" in self._terminal.look():
+            self._terminal.press(ENTER)
+        self._terminal.wait(done, what)
 
     def _choose(self, wanted: re.Pattern[str]) -> None:
         self._mark(wanted)

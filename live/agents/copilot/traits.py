@@ -55,6 +55,14 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """``view`` puts a number before each line."""
     keeps_seen_pictures: bool
     """A picture that a tool brings back is in the record, not only in the model's context."""
+    keeps_code_of_long_output: bool
+    """Of a command that printed too much the record tells how it ended."""
+    shortens_prompts: bool
+    """A prompt that is too long is shortened, and in vain; else it is a failure like any other."""
+    forgives_agents: bool
+    """A run in which another agent failed does not itself end as a failure."""
+    offers_worktrees: bool
+    """``--worktree`` needs no leave for what is experimental."""
     asks_by_form: bool
     """``ask_user`` takes the schema of a form, not a list of choices."""
 
@@ -79,6 +87,10 @@ _OLDEST = Traits(
     frames_mcp_errors=False,
     numbers_lines=True,
     keeps_seen_pictures=False,
+    keeps_code_of_long_output=False,
+    shortens_prompts=False,
+    forgives_agents=False,
+    offers_worktrees=False,
     asks_by_form=False,
 )
 
@@ -101,7 +113,11 @@ _CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
         {
             "numbers_lines": False,
             "asks_by_form": True,
+            "offers_worktrees": True,
             "keeps_seen_pictures": True,
+            "keeps_code_of_long_output": True,
+            "shortens_prompts": True,
+            "forgives_agents": True,
             "hears_thoughts_as": "reasoning_content",
         },
     ),

@@ -361,7 +361,11 @@ class Words:
         (ran,) = said.expects
         fields = {name: value for name, value in ran.fields.items() if name != "output"}
         fields |= {"output_extent": "elsewhere"}
-        return msgspec.structs.replace(said, expects=(msgspec.structs.replace(ran, fields=fields),))
+        lost: dict[str, str] = {}
+        if not self._traits.keeps_code_of_long_output:
+            lost = {"exit_code": "what the release says of it goes with the output that it cuts"}
+        ran = msgspec.structs.replace(ran, fields=fields, unrecorded=lost)
+        return msgspec.structs.replace(said, expects=(ran,))
 
     def _patch(
         self, id: str, patch: str, change: dict[str, Any], *, fails: bool = False
