@@ -151,3 +151,18 @@ def test_an_answer_written_before_its_prompt_is_read_behind_it(tmp_path: Path) -
         "And a shrub.",
     ]
     assert transcript.damage == ()
+
+
+def test_an_unmarked_command_is_a_persons_where_it_is_a_prompt(tmp_path: Path) -> None:
+    rows = Rows()
+    rows.user("First.", origin={"kind": "human"}, promptSource="typed")
+    rows.user(
+        "<command-message>label</command-message>\n<command-name>/label</command-name>\n"
+        "<command-args>mint bed</command-args>"
+    )
+    rows.user(
+        "<command-name>/exit</command-name>\n <command-message>exit</command-message>\n"
+        " <command-args></command-args>"
+    )
+    found = [(words(one), one.author) for one in read(tmp_path, rows).messages]
+    assert found == [("First.", "human"), ("/label mint bed", "human"), ("/exit", "harness")]

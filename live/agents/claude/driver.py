@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import msgspec
-from semver import Version
 
 from live.agents.base import Driver, Expected, Translation
 from live.agents.claude import failures, output, tools, verbs
@@ -53,9 +52,6 @@ _FULL = {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "5", "CLAUDE_CODE_AUTO_COMPACT_WINDO
 _BACKGROUND_SECONDS = 5.0
 """More than any scripted command in the background takes: its end is then told with the result
 of the next call, not at some point behind it."""
-
-_REFUSALS_MARKED = Version(2, 1, 332)
-"""The first recorded release that says of a result that it is a refusal."""
 
 _KEY = "sk-test"
 _TOKEN = "CLAUDE_CODE_OAUTH_TOKEN"
@@ -164,8 +160,10 @@ class ClaudeDriver(Driver):
             which.append("--fork-session")
         if scenario.worktree is not None:
             which += ["--worktree", scenario.worktree]
-        form = ("--print", "--output-format", "stream-json", "--verbose")
-        return [*form, *which, "--", words_of(turn)]
+        form = ["--output-format", "json"]
+        if traits(self.version).streams:
+            form = ["--output-format", "stream-json", "--verbose"]
+        return ["--print", *form, *which, "--", words_of(turn)]
 
     def talks(self, scenario: Scenario) -> bool:
         """Return whether somebody must be there; pictures can't be given as an argument."""
@@ -208,7 +206,7 @@ class ClaudeDriver(Driver):
             for turn in scenario.turns
             for call in calls_of(turn.responses)
         )
-        return refused and Version.parse(self.version) < _REFUSALS_MARKED
+        return refused and not traits(self.version).marks_refusals
 
     def refusal(self, failure: Failure) -> Failure:
         """Put a failure into the words of Anthropic's API."""
@@ -226,6 +224,13 @@ class ClaudeDriver(Driver):
     def compaction_words(self) -> tuple[str, ...]:
         """It asks for the summary as it asks for anything else."""
         return (_SUMMARY,)
+
+    @property
+    def never_recorded(self) -> Mapping[str, str]:
+        """Return what no row of a fork says in releases that only copy."""
+        if traits(self.version).marks_copies:
+            return {}
+        return {"inherited": "a copy bears the fork's id, and nothing names where it is from"}
 
     @property
     def compact_prompt(self) -> str | None:
@@ -275,7 +280,7 @@ class ClaudeDriver(Driver):
 
     def streamed(self, said: Sequence[str]) -> Sequence[Sequence[Any]]:
         """Return the records of ``stream-json``."""
-        return output.records(said)
+        return output.records(said) if traits(self.version).streams else ()
 
     def session_files(self, home: Path) -> Sequence[Path]:
         """Return transcripts, subagents' transcripts and their side files.

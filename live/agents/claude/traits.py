@@ -27,7 +27,10 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     what a line of the checklist needs beside its text: a number and a priority, or how it is
     worded while it is worked on. ``mcp_errors`` says that the model is shown what a tool of an
     MCP server says of its failure; else it is told only that there was one. ``counts_retries``
-    says that it can be told how often to try again.
+    says that it can be told how often to try again, ``marks_refusals`` that a call which the
+    person refused is recorded as such also where the refusal came over the stream, ``streams``
+    that what it writes for programs is recorded beside its files. ``marks_copies`` says that the
+    rows which a fork copies name the session whose request they answer.
     """
 
     chooses_model: bool
@@ -42,6 +45,9 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     todo_form: TodoForm
     mcp_errors: bool
     counts_retries: bool
+    marks_refusals: bool
+    streams: bool
+    marks_copies: bool
 
 
 _MODEL_ARGUMENT = Version(1, 0, 0)
@@ -56,6 +62,10 @@ _AGENT_TOOL = Version(2, 1, 63)
 _STREAMS_MERGED = Version(2, 1, 112)
 _LAST_ROW_LEADS = Version(2, 1, 112)
 _TASKS = Version(2, 1, 142)
+_MARKS_REFUSALS = Version(2, 1, 332)
+_MARKS_COPIES = Version(2, 1, 332)
+_EVERY_SCENARIO = (Version(2, 1, 197), Version(2, 1, 332))
+"""The releases of which every scenario is recorded; of the others the core is."""
 
 
 def traits(version: str) -> Traits:
@@ -73,6 +83,9 @@ def traits(version: str) -> Traits:
         failing_code=release >= _CODE_IN_WORDS,
         mcp_errors=release >= _MCP_ERRORS,
         counts_retries=release >= _COUNTS_RETRIES,
+        marks_refusals=release >= _MARKS_REFUSALS,
+        marks_copies=release >= _MARKS_COPIES,
+        streams=release in _EVERY_SCENARIO,
         todo_form="worded" if release >= _TODO_WORDED else "numbered",
     )
 

@@ -33,6 +33,10 @@ _HARNESS_TAGS = frozenset(
 )
 _AGENT_TAGS = frozenset({"agent-message", "cross-session-message", "teammate-message"})
 
+OWN_COMMAND = "own-command"
+"""Wraps a command that the CLI carries out itself: the name stands before the message, behind it
+where the command is a prompt."""
+
 INTERRUPTED = "[Request interrupted by user]"
 
 REJECTED = (
@@ -99,7 +103,8 @@ def typed(text: str) -> Typed:
         return Typed(text, "harness", "interruption")
     command = _slash_command(bare)
     if command is not None:
-        return Typed(command, "human", "slash-command")
+        own = bare.startswith("<command-name>")
+        return Typed(command, "human", OWN_COMMAND if own else "slash-command")
     shell = _SHELL_INPUT.fullmatch(bare)
     if shell:
         return Typed(f"! {shell['text']}", "human", "bash-input")
@@ -127,6 +132,16 @@ def slash_command(text: str) -> str:
         f"<command-message>{name.removeprefix('/')}</command-message>\n"
         f"<command-name>{name}</command-name>"
         + (f"\n<command-args>{arguments}</command-args>" if arguments else "")
+    )
+
+
+def own_command(text: str) -> str:
+    """Return the wrapper that the CLI records for a command that it carries out itself."""
+    name, _, arguments = text.partition(" ")
+    return (
+        f"<command-name>{name}</command-name>\n"
+        f"<command-message>{name.removeprefix('/')}</command-message>\n"
+        f"<command-args>{arguments}</command-args>"
     )
 
 

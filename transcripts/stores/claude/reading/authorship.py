@@ -50,7 +50,9 @@ def voice_of(row: Row, content: Content, *, thread: str | None, stamping: frozen
         return Voice(author_of_origin(origin), mark, content)
     if said is not None and said.author is not None:
         release = string(row.value.get("version")) or ""
-        unmarked = said.author == "human" and source is None and release in stamping
+        # A prompt given by its command is a person's, marked or not.
+        unmarked = said.wrapper != "slash-command" and source is None and release in stamping
+        unmarked = unmarked and said.author == "human"
         return Voice("harness" if unmarked else said.author, mark, content)
     if texts and all(text.author == "harness" for text in texts):
         return Voice("harness", mark, content)

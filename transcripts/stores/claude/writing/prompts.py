@@ -10,6 +10,7 @@ from transcripts.stores.claude import wordings
 _SOURCES = {"typed": "typed", "queued": "queued", "programmatic": "sdk"}
 _WRAPPERS = {
     "slash-command": wordings.slash_command,
+    wordings.OWN_COMMAND: wordings.own_command,
     "bash-input": wordings.shell_input,
 }
 _AGENT_ORIGINS = frozenset({"coordinator", "peer", "teammate"})
