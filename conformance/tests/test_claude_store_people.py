@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +167,23 @@ def test_an_unmarked_command_is_a_persons_where_it_is_a_prompt(tmp_path: Path) -
     )
     found = [(words(one), one.author) for one in read(tmp_path, rows).messages]
     assert found == [("First.", "human"), ("/label mint bed", "human"), ("/exit", "harness")]
+
+
+def test_an_agent_that_ended_with_its_providers_failure_has_not_reported(tmp_path: Path) -> None:
+    rows = Rows()
+    rows.user("Have it looked for.")
+    rows.assistant(calls("toolu_1", "Agent", prompt="Look for it."))
+    said = "API Error: 400 it can't be searched"
+    side = {"status": "completed", "agentId": "a17", "content": [says(said)]}
+    rows.result("toolu_1", [says(said)], is_error=False, toolUseResult=side)
+    agent = Rows()
+    agent.user("Look for it.", isSidechain=True, agentId="a17")
+    fields: dict[str, Any] = {"isApiErrorMessage": True, "isSidechain": True, "agentId": "a17"}
+    agent.assistant(says(said), model="<synthetic>", **fields)
+    path = save(tmp_path, rows)
+    folder = path.with_suffix("") / "subagents"
+    folder.mkdir(parents=True)
+    lines = "".join(json.dumps(row) + "\n" for row in agent.rows)
+    (folder / "agent-a17.jsonl").write_text(lines, encoding="utf-8")
+    found = only(ClaudeStore.read_path(path), SubAgent)
+    assert (found.status, found.error, found.output) == ("failed", said, None)

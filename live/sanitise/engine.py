@@ -17,7 +17,7 @@ import msgspec
 from live.sanitise import renaming
 from live.sanitise.derived import with_all_offsets, with_reaches
 from live.sanitise.documents import Document, dumps
-from live.sanitise.ordering import in_order
+from live.sanitise.ordering import floated, in_order
 from live.sanitise.provenance import TOKEN, Provenance, placeholder
 from live.sanitise.rules import TIED_SECONDS, Rules, named
 
@@ -276,8 +276,7 @@ class Sanitiser:
             else:
                 records.append(self.value(record, (), place))
         if document.form == "lines":
-            text = "\n".join(dumps(record) for record in document.records)
-            records = _settled(records, self._rules, text)
+            records = _settled(records, self._rules)
         return msgspec.structs.replace(
             document,
             path=self._renamed(document.path, (document.path, -1)),
@@ -404,21 +403,9 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _settled(records: list[Any], rules: Rules, text: str) -> list[Any]:
+def _settled(records: list[Any], rules: Rules) -> list[Any]:
     """Put records whose place is chance behind the ones among which it is."""
     for rule in rules.floating:
-        if rule.where not in text:
-            continue
-        result: list[Any] = []
-        waiting: list[Any] = []
-        for record in records:
-            kind = _kind(record)
-            if kind in rule.kinds:
-                waiting.append(record)
-                continue
-            if waiting and kind not in rule.among:
-                result += sorted(waiting, key=lambda one: rule.kinds.index(one["type"]))
-                waiting = []
-            result.append(record)
-        records = result + sorted(waiting, key=lambda one: rule.kinds.index(one["type"]))
+        if not rule.where:
+            records = floated(records, rule)
     return records

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from live.sanitise.documents import Document, dumps
-from live.sanitise.rules import Anchored, Neighbours, Rules
+from live.sanitise.rules import Anchored, Floating, Neighbours, Rules
 
 
 def in_order(document: Document, rules: Rules) -> Document:
@@ -55,12 +55,31 @@ def _recurring(document: Document, rules: Rules) -> Document:
     for rule in rules.anchored:
         if rule.where in text:
             records = _anchored(records, rule)
+    for rule in rules.floating:
+        if rule.where and rule.where in text:
+            records = floated(records, rule)
     for rule in rules.restated:
         if rule.where in text:
             last = {_kind(record): record for record in records if _kind(record) in rule.kinds}
             records = [record for record in records if _kind(record) not in rule.kinds]
             records += [last[kind] for kind in rule.kinds if kind in last]
     return msgspec.structs.replace(document, records=tuple(records))
+
+
+def floated(records: list[Any], rule: Floating) -> list[Any]:
+    """Put records of some kinds behind those among which they come by chance."""
+    result: list[Any] = []
+    waiting: list[Any] = []
+    for record in records:
+        kind = _kind(record)
+        if kind in rule.kinds:
+            waiting.append(record)
+            continue
+        if waiting and kind not in rule.among:
+            result += sorted(waiting, key=lambda one: rule.kinds.index(one["type"]))
+            waiting = []
+        result.append(record)
+    return result + sorted(waiting, key=lambda one: rule.kinds.index(one["type"]))
 
 
 def _anchored(records: list[Any], rule: Anchored) -> list[Any]:

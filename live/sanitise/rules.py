@@ -29,7 +29,8 @@ class IdRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Floating(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Records whose place among ``among`` is chance; they are put behind them.
 
-    Kinds are values of the record's ``type``. ``where`` is a string of the files that are meant.
+    Kinds are values of the record's ``type``. ``where`` is a string of the files that are meant:
+    there they are moved before anything is numbered, so that ids and times go with the new order.
     """
 
     kinds: tuple[str, ...]

@@ -100,10 +100,29 @@ def _expanded(
         if message is None:
             stack.pop()
             continue
-        yield message
-        if isinstance(message, SubAgent):
+        if not isinstance(message, SubAgent):
+            yield message
+        else:
             served = _threads_of(message, waiting)
+            yield _outcome(message, [thread for thread, _ in served])
             stack += [_served(thread, message, evidence, session) for thread, evidence in served]
+
+
+def _outcome(call: SubAgent, threads: Sequence[Thread]) -> SubAgent:
+    """Return a call as failed whose agent ended with its provider's failure.
+
+    Releases before 2.1.332 hand the failure out as if it were the agent's report.
+    """
+    if call.status != "completed" or not any(_failed(thread) for thread in threads):
+        return call
+    said = text_of(call.output or ())
+    return msgspec.structs.replace(call, status="failed", error=said or None, output=None)
+
+
+def _failed(thread: Thread) -> bool:
+    answers = (row for row in reversed(thread.rows) if row.type == "assistant")
+    last = next(answers, None)
+    return last is not None and last.value.get("isApiErrorMessage") is True
 
 
 def _threads_of(call: SubAgent, waiting: list[Thread]) -> list[tuple[Thread, CallerEvidence]]:
