@@ -325,6 +325,13 @@ def test_a_call_without_a_result_is_closed_and_says_so(tmp_path: Path) -> None:
     assert "interrupted" in (found.error or "")
 
 
+def test_a_result_that_nobody_recorded_is_said_to_be_added(tmp_path: Path) -> None:
+    written = write(foreign(ToolCall(**common(1), name="Count")), tmp_path)
+    assert loss_ids(written) == ["call-closed"]
+    (found,) = back(tmp_path).messages
+    assert (found.status, texts(found.output)) == ("completed", "")
+
+
 def test_a_call_that_was_broken_off_is_left_to_an_abort(tmp_path: Path) -> None:
     ran = CommandExecution(**common(1, response="r"), name="Bash", command="ls", output=said("a"))
     cut = CommandExecution(
@@ -556,6 +563,23 @@ def test_a_summary_that_opens_the_conversation_is_a_compaction(tmp_path: Path) -
     found, prompt = back(tmp_path).messages
     assert (found.kind, prompt.kind) == ("CompactBoundary", "UserMessage")
     assert (found.trigger, found.pre_tokens, texts(found.summary)) == ("auto", 9, "they ground")
+
+
+def test_what_a_summary_left_alone_stands_behind_its_beginning(tmp_path: Path) -> None:
+    gone = Superseded(id="m4", why="compaction")
+    old = AgentMessage(**common(1, superseded_by=gone), content=said("old"))
+    asked = UserMessage(**common(2, author="human"), content=said("and now?"))
+    kept = AgentMessage(**common(3), content=said("kept"))
+    boundary = CompactBoundary(
+        **common(4, author="harness"), summary=said("they ground"), preserved=("m3",)
+    )
+    written = write(foreign(old, asked, kept, boundary), tmp_path)
+    assert loss_ids(written) == ["superseded-dropped"]
+    found = back(tmp_path).messages
+    kinds = [message.kind for message in found]
+    assert kinds == ["UserMessage", "AgentMessage", "CompactBoundary"]
+    assert [message.superseded_by for message in found] == [None, None, None]
+    assert found[2].preserved == (found[0].id, found[1].id)
 
 
 @pytest.mark.parametrize("summary", [said("they ground"), None])

@@ -47,7 +47,7 @@ from transcripts.stores.copilot.layout import EVENTS, SESSIONS, WORKSPACE
 from transcripts.stores.copilot.reading.context import detail
 from transcripts.stores.copilot.writing.composing import Composer
 from transcripts.stores.copilot.writing.eventlog import UUID, EventLog, stamp
-from transcripts.stores.copilot.writing.foresight import aborted, begun
+from transcripts.stores.copilot.writing.foresight import aborted, begun, taken_over
 from transcripts.stores.copilot.writing.ledger import Ledger
 from transcripts.stores.copilot.writing.requests import Requests
 
@@ -171,9 +171,9 @@ class _Writing:
         self._cwd = cwd
         self._native = log.native
         self._transcript = transcript
-        messages = transcript.messages if self._native else ()
-        self._compactions = begun(messages)
-        self._composer = Composer(log, ledger, aborted(messages))
+        messages = transcript.messages
+        self._compactions = begun(messages) if self._native else taken_over(messages)
+        self._composer = Composer(log, ledger, aborted(messages if self._native else ()))
         self._requests = Requests(log, ledger)
 
     def write(self) -> None:
@@ -247,13 +247,12 @@ class _Writing:
             self._ledger.lose("empty-dropped", message)
 
     def _summary(self, message: CompactBoundary) -> None:
-        """Write what another CLI compacted as a compaction, if that hides nothing else.
+        """Write what another CLI compacted as a compaction, if that hides nothing besides.
 
         Else it is said in the user's place, where the CLI itself puts a summary: a provider
         may refuse a conversation that an answer opens.
         """
-        words = content_text(message.summary)
-        if len(self._log) == 1 and words.strip():
+        if any(message.id in begun_there for begun_there in self._compactions.values()):
             self._ledger.lose_parts(message.summary or (), message)
             self._compaction(message)
             return
@@ -350,9 +349,11 @@ class _Writing:
         if message.provenance == "session.context_cleared":
             self._log.emit(message.provenance, {"messagesCleared": 0}, message)
             return
-        data: dict[str, Any] = {"success": True, "summaryContent": content_text(message.summary)}
-        if self._native:
-            data["compactionAttemptId"] = self._log.uuid("compaction", message.id)
+        data: dict[str, Any] = {
+            "success": True,
+            "compactionAttemptId": self._log.uuid("compaction", message.id),
+            "summaryContent": content_text(message.summary),
+        }
         trigger = detail(message.provenance) if self._native else ""
         if not trigger and message.trigger is not None:
             trigger = "manual" if message.trigger == "manual" else "threshold"

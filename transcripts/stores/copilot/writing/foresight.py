@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from transcripts.model import CompactBoundary, Message, Other, UserMessage
+from transcripts.model import CompactBoundary, Error, Message, Other, UserMessage
+from transcripts.narration import content_text
+from transcripts.stores.copilot.writing.ledger import left_behind
 from transcripts.stores.copilot.writing.requests import is_broken_off
 
 
@@ -31,6 +33,29 @@ def begun(messages: Sequence[Message]) -> Mapping[str, Sequence[str]]:
     for place, boundary in enumerate(messages):
         if isinstance(boundary, CompactBoundary) and boundary.summary is not None:
             found[_first_kept(messages[:place], boundary)].append(boundary.id)
+    return found
+
+
+def taken_over(messages: Sequence[Message]) -> Mapping[str, Sequence[str]]:
+    """Return the same of another CLI's summaries that can be written as compactions.
+
+    What a summary replaced does not cross. All else before it must be told to the model still:
+    prompts are, and what the summary left alone. (The CLI tells a prompt twice that came while
+    the summary was made: among all prompts, and in its place.)
+    """
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    standing: list[str] = []
+    for message in messages:
+        if left_behind(message) is not None or isinstance(message, Error):
+            continue
+        if (
+            isinstance(message, CompactBoundary)
+            and content_text(message.summary).strip()
+            and set(standing) <= set(message.preserved)
+        ):
+            found[standing[0] if standing else message.id].append(message.id)
+        if not _is_prompt(message):
+            standing.append(message.id)
     return found
 
 

@@ -7,6 +7,17 @@ from transcripts.model import Call, CommandExecution, Content, Message, Other, U
 from transcripts.narration import part_losses
 
 
+def left_behind(message: Message) -> LossId | None:
+    """Return why a message of another store does not cross at all; None if it does."""
+    if message.superseded_by is not None:
+        return "superseded-dropped"
+    if message.agent is not None:
+        return "thread-flattened"
+    if message.author in {"harness", "hook"} and isinstance(message, UserMessage | Other):
+        return "harness-dropped"
+    return None
+
+
 class Ledger:
     """The losses of one write, in the order in which they were met."""
 
@@ -30,14 +41,15 @@ class Ledger:
 
     def stays_behind(self, message: Message) -> bool:
         """Whether a message of another store does not cross at all, and say why."""
-        if message.superseded_by is not None:
-            self.lose("superseded-dropped", message, message.superseded_by.why)
-        elif message.agent is not None:
-            self.lose("thread-flattened", message)
-        elif message.author in {"harness", "hook"} and isinstance(message, UserMessage | Other):
-            self.lose("harness-dropped", message, message.provenance or "")
-        else:
+        loss = left_behind(message)
+        if loss is None:
             return False
+        why = ""
+        if message.superseded_by is not None:
+            why = message.superseded_by.why
+        elif loss == "harness-dropped":
+            why = message.provenance or ""
+        self.lose(loss, message, why)
         return True
 
     def bookkeeping(self, message: Message, cwd: str) -> None:

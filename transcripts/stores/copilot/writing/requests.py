@@ -144,6 +144,9 @@ class Requests:
         if failure is not None:
             request.complete |= failure
             return
+        if message.output is None:
+            # What came of it is not recorded; every call gets a result here.
+            self._ledger.lose("call-closed", message, message.status)
         result: dict[str, Any] = {"content": text}
         binaries: list[dict[str, Any]] = []
         for part in message.output or ():
