@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -122,6 +122,28 @@ def iterate(
     _compare(before, after, path, root, damage, recover=recover)
 
 
+def skim(
+    path: Path,
+    root: Path,
+    damage: list[Damage],
+    decode: Callable[[bytes], Any],
+    *,
+    recover: bool = False,
+) -> Iterator[Record]:
+    """Yield the records of a file like :func:`iterate`, of each only what somebody asks for.
+
+    ``decode`` makes of a line an object of its own, or raises ``msgspec.DecodeError`` where the
+    line is not as it expects: then the value is the whole record. What a typed decoder passes
+    over it checks like what it takes, but for UTF-8: that is checked here.
+    """
+    name = _relative(path, root)
+    with path.open("rb", buffering=AT_ONCE) as file:
+        before = os.fstat(file.fileno())
+        yield from _Lines(path, name, file, damage, recover).skimmed(decode)
+        after = os.fstat(file.fileno())
+    _compare(before, after, path, root, damage, recover=recover)
+
+
 def read_again(file: int, path: Path, offset: int, length: int) -> Any:
     """Return the value of a record that was read before, by its place, from an open descriptor.
 
@@ -228,6 +250,29 @@ class _Lines:
                 yield new(Record, (value, raw.strip(b" \t\r\n"), name, number, offset))
             else:
                 self._fault("not_an_object", number, offset, "a JSON value that is no object")
+
+    def skimmed(self, decode: Callable[[bytes], Any]) -> Iterator[Record]:
+        """Yield each whole record with what a decoder makes of it; see :func:`skim`."""
+        name, source, ahead = self._name, self._source, self._ahead
+        new = tuple.__new__
+        while True:
+            if ahead:
+                number, offset, raw = ahead.pop(0)
+            else:
+                raw = next(source, None)
+                if raw is None:
+                    return
+                self._number = number = self._number + 1
+                offset = self._offset
+                self._offset = offset + len(raw)
+            try:
+                value = decode(raw)
+                if not raw.isascii():
+                    raw.decode()
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                yield from self._second_look(number, offset, raw)
+                continue
+            yield new(Record, (value, raw.strip(b" \t\r\n"), name, number, offset))
 
     def _second_look(self, number: int, offset: int, raw: bytes) -> Iterator[Record]:
         """Yield what is whole of a line that the fast decoder refused."""

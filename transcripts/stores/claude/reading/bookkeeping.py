@@ -45,6 +45,17 @@ _RECORDS = frozenset(
         "worktree-state",
     }
 )
+QUIET = _RECORDS - {
+    "agent-name",
+    "ai-title",
+    "custom-title",
+    "queue-operation",
+    "result",
+    "started",
+    "summary",
+}
+"""Records that are nothing but counted: no title and no prompt is in them."""
+
 _SYSTEM = frozenset(
     {
         "agents_killed",

@@ -10,6 +10,7 @@ import msgspec
 from transcripts.ids import derive
 from transcripts.model import Damage, Inherited, Location
 from transcripts.stores.claude.reading import bookkeeping
+from transcripts.stores.claude.reading.glances import usage_of
 from transcripts.stores.claude.reading.lookahead import Lookahead
 from transcripts.stores.claude.reading.rows import Row, message_of, string, time_of
 from transcripts.stores.claude.tools import Checklist
@@ -78,7 +79,8 @@ class Context:
         response = row.response
         usage = None
         if not synthetic and response not in self._counted:
-            usage = self.ahead.usage.get(response)
+            spending = self.ahead.spending.get(response)
+            usage = None if spending is None else usage_of(message_of(spending))
             self._counted.add(response)
         pointer = "/message/content"
         if not isinstance(message.get("content"), str):

@@ -18,8 +18,9 @@ from uuid import UUID
 from transcripts.model import Damage
 from transcripts.records import jsonlines
 from transcripts.stores.claude import layout
-from transcripts.stores.claude.reading.rows import Row, row_held, row_of
+from transcripts.stores.claude.reading.rows import Row, row_of
 from transcripts.stores.claude.reading.shelf import Shelf
+from transcripts.stores.claude.reading.skimming import RowMaker, skim
 
 
 class Gathered(NamedTuple):
@@ -35,13 +36,16 @@ class Gathered(NamedTuple):
     inherited: dict[str, str]
 
 
-def gather(path: Path, root: Path, *, recover: bool, shelve: bool = False) -> Gathered:
+def gather(
+    path: Path, root: Path, *, recover: bool, shelve: bool = False, sparing: bool = False
+) -> Gathered:
     """Return the rows of the session whose file is given.
 
-    With ``shelve`` their values stay on the disk.
+    With ``shelve`` their values stay on the disk; with ``sparing``, what is only counted is one
+    row for all of its kind.
     """
     damage: list[Damage] = []
-    rows = rows_of_file(path, root, damage, recover=recover, shelve=shelve)
+    rows = rows_of_file(path, root, damage, recover=recover, shelve=shelve, sparing=sparing)
     session_id = _session_id(path, rows)
     own, foreign, inherited = _partition(_parents_first(rows), session_id)
     inherited |= _copied(own, session_id)
@@ -58,23 +62,25 @@ def gather(path: Path, root: Path, *, recover: bool, shelve: bool = False) -> Ga
 
 
 def rows_of_file(
-    path: Path, root: Path, damage: list[Damage], *, recover: bool, shelve: bool = False
+    path: Path,
+    root: Path,
+    damage: list[Damage],
+    *,
+    recover: bool,
+    shelve: bool = False,
+    sparing: bool = False,
 ) -> list[Row]:
     """Return the rows of one file, adding what is wrong to ``damage``."""
-    shelf = Shelf(path) if shelve else None
+    if not shelve:
+        return [row_of(one) for one in jsonlines.iterate(path, root, damage, recover=recover)]
+    make = RowMaker(Shelf(path), sparing=sparing).row
     rows: list[Row] = []
     faults = 0
-    before: Row | None = None
-    for record in jsonlines.iterate(path, root, damage, recover=recover):
+    for record in jsonlines.skim(path, root, damage, skim, recover=recover):
         # What was mended on reading is not on the disk as it is here.
-        if shelf is not None and len(damage) == faults:
-            row = row_held(shelf.put(record), record.value, before)
-        else:
-            row = row_of(record)
+        mended = len(damage) != faults and type(record.value) is dict
+        rows.append(row_of(record) if mended else make(record))
         faults = len(damage)
-        rows.append(row)
-        if row.uuid:
-            before = row
     return rows
 
 

@@ -12,19 +12,19 @@ from typing import Any, NamedTuple
 from transcripts.model import Usage
 from transcripts.stores.claude.foreign import integer, mapping, sequence, string
 
-_NOTIFICATION = "<task-notification>"
+NOTIFICATION = "<task-notification>"
 
 
 class Glance(NamedTuple):
-    """The calls that a row makes, those that it answers (with the places of the results), what
-    its response cost, and whether it may tell of the end of a background call.
+    """The calls that a row makes, those that it answers (with the places of the results), whether
+    it says what its response cost, and whether it may tell of the end of a background call.
 
     ``only_answers``: nothing else is in it. ``asked_in`` is the session whose request it answers.
     """
 
     uses: tuple[str, ...] = ()
     results: tuple[tuple[int, str], ...] = ()
-    usage: Usage | None = None
+    spends: bool = False
     notifies: bool = False
     only_answers: bool = False
     asked_in: str | None = None
@@ -35,7 +35,8 @@ class Glance(NamedTuple):
         return (call for _, call in self.results)
 
 
-_NOTHING = Glance()
+NOTHING = Glance()
+SPENDING = Glance(spends=True)
 
 
 def glance(kind: str | None, value: Mapping[str, Any]) -> Glance:
@@ -50,7 +51,7 @@ def glance(kind: str | None, value: Mapping[str, Any]) -> Glance:
             and (use := string(block.get("id")))
         ]
         asked_in = string(value.get("requestSessionId"))
-        return Glance(tuple(uses), usage=_usage(message.get("usage")), asked_in=asked_in)
+        return Glance(tuple(uses), spends=usage_of(message) is not None, asked_in=asked_in)
     if kind == "user":
         content = mapping(value.get("message")).get("content")
         blocks = sequence(content)
@@ -66,14 +67,15 @@ def glance(kind: str | None, value: Mapping[str, Any]) -> Glance:
         return Glance(results=tuple(results), notifies=_may_notify(content))
     if kind == "attachment":
         return Glance(notifies=_may_notify(mapping(value.get("attachment")).get("prompt")))
-    return _NOTHING
+    return NOTHING
 
 
-def _usage(value: Any) -> Usage | None:
-    """Return recorded token counts; None where nothing or only zeros are recorded.
+def usage_of(message: Mapping[str, Any]) -> Usage | None:
+    """Return the token counts of an API message; None where nothing or only zeros are recorded.
 
     No real response costs nothing: zeros are what a writer puts where it knows no counts.
     """
+    value = message.get("usage")
     if not isinstance(value, dict):
         return None
     count = value.get
@@ -98,10 +100,10 @@ def _usage(value: Any) -> Usage | None:
 def _may_notify(content: Any) -> bool:
     """Whether content is worth a look: cheap, for every row is asked, and most tell of nothing."""
     if isinstance(content, str):
-        return _NOTIFICATION in content
+        return NOTIFICATION in content
     blocks: list[Any] = content if isinstance(content, list) else []
     for block in blocks:
         text = mapping(block).get("text", block)
-        if isinstance(text, str) and _NOTIFICATION in text:
+        if isinstance(text, str) and NOTIFICATION in text:
             return True
     return False

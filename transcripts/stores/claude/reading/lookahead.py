@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from transcripts.model import Content, Damage, Usage
+from transcripts.model import Content, Damage
 from transcripts.stores.claude.content import parts
 from transcripts.stores.claude.reading.branches import Branches
 from transcripts.stores.claude.reading.notifications import Notification, notification_in
@@ -20,15 +20,15 @@ from transcripts.stores.claude.reading.rows import (
 class Lookahead:
     """The results, ends, token counts, summaries, branches and lost prompts of a thread.
 
-    ``results`` and ``ends`` are by call id, ``usage`` by response, ``summaries`` by the uuid of
-    the boundary and of the summary's own row.
+    ``results`` and ``ends`` are by call id, ``spending`` (the row that has the counts) by response,
+    ``summaries`` by the uuid of the boundary and of the summary's own row.
     """
 
     def __init__(self, rows: Sequence[Row], damage: list[Damage]) -> None:
         self.results: dict[str, Result] = {}
         self.uses: set[str] = set()
         self.ends: dict[str, Notification] = {}
-        self.usage: dict[str, Usage] = {}
+        self.spending: dict[str, Row] = {}
         self.summaries: dict[str, Content] = {}
         self.branches = Branches(rows)
         self.undelivered = undelivered(rows)
@@ -53,10 +53,10 @@ class Lookahead:
 
     def _take_answer(self, row: Row) -> None:
         self.uses.update(row.glance.uses)
-        if row.glance.usage is not None:
+        if row.glance.spends:
             # The last record of a response has the final counts: earlier ones were written
             # while it still streamed.
-            self.usage[row.response] = row.glance.usage
+            self.spending[row.response] = row
 
     def _take_results(self, row: Row) -> None:
         for position, call in row.glance.results:
