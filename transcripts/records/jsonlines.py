@@ -112,12 +112,16 @@ def iterate(
     *,
     recover: bool = False,
     at_once: int = AT_ONCE,
+    passed_over: bytearray | None = None,
 ) -> Iterator[Record]:
-    """Yield the records of a file in bounded memory, adding what is wrong to ``damage``."""
+    """Yield the records of a file in bounded memory, adding what is wrong to ``damage``.
+
+    Lines whose number is the place of something in ``passed_over`` are not looked at.
+    """
     name = _relative(path, root)
     with path.open("rb", buffering=at_once) as file:
         before = os.fstat(file.fileno())
-        yield from _Lines(path, name, file, damage, recover).records()
+        yield from _Lines(path, name, file, damage, recover).records(passed_over or bytearray())
         after = os.fstat(file.fileno())
     _compare(before, after, path, root, damage, recover=recover)
 
@@ -225,8 +229,9 @@ class _Lines:
         self._damage = damage
         self._recover = recover
 
-    def records(self) -> Iterator[Record]:
-        """Yield each whole record."""
+    def records(self, passed_over: bytearray) -> Iterator[Record]:
+        """Yield each whole record, but none of a line that is to be passed over."""
+        last_passed_over = len(passed_over) - 1
         name, fast, source, ahead = self._name, _fast, self._source, self._ahead
         new = tuple.__new__
         while True:
@@ -240,6 +245,8 @@ class _Lines:
                 self._number = number = self._number + 1
                 offset = self._offset
                 self._offset = offset + len(raw)
+            if number <= last_passed_over and passed_over[number]:
+                continue
             try:
                 value = fast(raw)
             except (msgspec.DecodeError, RecursionError):

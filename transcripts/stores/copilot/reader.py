@@ -40,13 +40,12 @@ from transcripts.stores.copilot.reading.events import (
     KNOWN,
     OTHERS,
     Event,
-    event_of,
     mapping,
     string,
 )
 from transcripts.stores.copilot.reading.frame import Frame
-from transcripts.stores.copilot.reading.index import Index, thoughts_first
-from transcripts.stores.copilot.reading.replays import without_replays
+from transcripts.stores.copilot.reading.index import USAGE, Index, thoughts_first
+from transcripts.stores.copilot.reading.passes import PASSED_OVER, Passes
 
 
 def read(path: Path, *, recover: bool = False) -> Transcript:
@@ -54,10 +53,11 @@ def read(path: Path, *, recover: bool = False) -> Transcript:
     spot = place(path)
     damage: list[Damage] = []
     with jsonlines.at_rest(spot.events, spot.root, damage, recover=recover):
-        index = Index(_events(spot, [], recover=recover), spot.events)
+        passes = Passes(spot, recover=recover)
+        index = Index(passes.first(), spot.events)
         session_id = _session_id(index, spot)
         reading = _Reading(session_id, index)
-        messages = tuple(reading.messages(_events(spot, damage, recover=recover)))
+        messages = tuple(reading.messages(passes.second(damage)))
     if not messages:
         raise _no_messages(spot, damage)
     about = workspace(spot.directory)
@@ -71,12 +71,12 @@ def read(path: Path, *, recover: bool = False) -> Transcript:
         title=about.title,
         git_branch=frame.branch or about.branch,
         created_at=frame.created_at or about.created_at,
-        updated_at=frame.updated_at or about.updated_at,
+        updated_at=passes.ended_at or frame.updated_at or about.updated_at,
         source_path=spot.events.relative_to(spot.root).as_posix(),
         lineage=Lineage(forked_from=index.forked_from, fork_cut=index.fork_cut),
         messages=messages,
         damage=tuple(damage),
-        unread=_unread(reading.unread),
+        unread=_unread(reading.unread + _passed_over(passes, index)),
         side_stores=side_stores(spot),
     )
 
@@ -85,20 +85,25 @@ def iterate(path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
     """Yield the messages of a session in bounded memory: the file is gone through twice."""
     spot = place(path)
     damage: list[Damage] = []
+    passes = Passes(spot, recover=recover)
     with uncollected():
-        index = Index(_events(spot, [], recover=recover), spot.events)
+        index = Index(passes.first(), spot.events)
     reading = _Reading(_session_id(index, spot), index)
     found = False
-    for message in reading.messages(_events(spot, damage, recover=recover)):
+    for message in reading.messages(passes.second(damage)):
         found = True
         yield message
     if not found:
         raise _no_messages(spot, damage)
 
 
-def _events(spot: Place, damage: list[Damage], *, recover: bool) -> Iterator[Event]:
-    records = jsonlines.iterate(spot.events, spot.root, damage, recover=recover)
-    return map(event_of, without_replays(records, damage))
+def _passed_over(passes: Passes, index: Index) -> Counter[str]:
+    """Return how many records of each kind were only counted; a usage that an answer has is
+    part of that."""
+    counts = passes.counts.copy()
+    if USAGE in counts:
+        counts[USAGE] = index.unanswered
+    return counts
 
 
 class _Reading:
@@ -126,6 +131,9 @@ class _Reading:
 
     def _joined(self, events: Iterable[Event]) -> Iterator[AnyMessage]:
         for event in thoughts_first(events, self._index):
+            if event is PASSED_OVER:
+                self._previous = event
+                continue
             self.frame.learn(event, self._placing)
             if not self._take(event):
                 self.unread[event.type] += 1
@@ -174,7 +182,7 @@ class _Reading:
             case "session.binary_asset":
                 self._assets.store(event.data)
                 return True
-            case "session.usage_record":
+            case kind if kind == USAGE:
                 return string(mapping(event.data, "usage"), "apiCallId") in self._index.answers
             case "permission.completed" | "human_response.recorded":
                 return True

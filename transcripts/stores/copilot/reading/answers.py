@@ -151,14 +151,15 @@ def thought_apart(event: Event, placing: Placing, index: Index) -> Reasoning | N
 def _usage(data: Mapping[str, Any], index: Index) -> Usage | None:
     recorded = index.usages.get(string(data, "apiCallId") or "")
     if recorded is not None:
+        read, written, from_cache, to_cache, thought = recorded
         return Usage(
             scope="response",
             accounting="delta",
-            input=integer(recorded, "inputTokens"),
-            output=integer(recorded, "outputTokens"),
-            cache_read=integer(recorded, "cacheReadTokens"),
-            cache_write=integer(recorded, "cacheWriteTokens"),
-            reasoning=integer(recorded, "reasoningTokens"),
+            input=read,
+            output=written,
+            cache_read=from_cache,
+            cache_write=to_cache,
+            reasoning=thought,
         )
     output = integer(data, "outputTokens")
     return None if output is None else Usage(scope="response", accounting="delta", output=output)

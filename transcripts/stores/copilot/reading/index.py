@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from transcripts.records import jsonlines
+from transcripts.records import Record, jsonlines
 from transcripts.stores.copilot import tools
-from transcripts.stores.copilot.reading.events import Event, mapping, mappings, string
+from transcripts.stores.copilot.reading.events import (
+    Event,
+    event_of,
+    integer,
+    mapping,
+    mappings,
+    string,
+)
 from transcripts.stores.copilot.thoughts import thoughts
 
 _FORKED_FROM = re.compile(r"\AForked from .*\(([0-9A-Fa-f-]{36})\) as ", re.DOTALL)
@@ -28,6 +35,8 @@ COUNTED = (
     "reasoningTokens",
 )
 """What is kept of a record of usage."""
+
+USAGE = "session.usage_record"
 
 
 class Compaction(NamedTuple):
@@ -54,7 +63,7 @@ class Answer(NamedTuple):
 class Index:
     """The links of one session's events."""
 
-    def __init__(self, events: Iterable[Event], path: Path) -> None:
+    def __init__(self, records: Iterable[Record], path: Path) -> None:
         self.session_id: str | None = None
         self.answers: set[str] = set()
         self.requested: Counter[str] = Counter()
@@ -66,7 +75,7 @@ class Index:
         self.agents: dict[str, str] = {}
         self.decisions: dict[str, Mapping[str, Any]] = {}
         self.responses: dict[str, Mapping[str, Any]] = {}
-        self.usages: dict[str, Mapping[str, Any]] = {}
+        self.usages: dict[str, tuple[int | None, ...]] = {}
         self.thoughts: dict[str, Answer] = {}
         self.repeated: set[str | int] = set()
         self.compactions: list[Compaction] = []
@@ -80,13 +89,42 @@ class Index:
         self._start_events: dict[str, str] = {}
         self._pending: dict[str, str | None] = {}
         self._compacting: dict[str, int] = {}
-        last_id: str | None = None
-        for event in events:
-            self._learn_calls(event)
-            self._learn_threads(event)
-            self._learn_thoughts(event)
-            self._learn_session(event, last_id)
-            last_id = event.id or last_id
+        self._last_id: str | None = None
+        self._unanswered: Counter[str | None] = Counter()
+        taught = self._taught()
+        for record in records:
+            kind = record.value.get("type")
+            lessons = taught.get(kind, ()) if isinstance(kind, str) else ()
+            if lessons:
+                event = event_of(record)
+                for learn in lessons:
+                    learn(event)
+            self._last_id = string(record.value, "id") or self._last_id
+
+    def _taught(self) -> dict[str, tuple[Callable[[Event], None], ...]]:
+        """Return what is learnt from which events: of most there is nothing to learn."""
+        return {
+            "abort": (self._learn_calls,),
+            "assistant.message": (self._learn_calls, self._learn_thoughts, self._learn_session),
+            "assistant.reasoning": (self._learn_thoughts,),
+            "human_response.recorded": (self._learn_threads,),
+            "permission.completed": (self._learn_threads,),
+            "session.compaction_complete": (self._learn_session,),
+            "session.compaction_start": (self._learn_session,),
+            "session.context_cleared": (self._learn_session,),
+            "session.info": (self._learn_session,),
+            "session.start": (self._learn_session,),
+            USAGE: (self._learn_session,),
+            "subagent.started": (self._learn_threads,),
+            "tool.execution_complete": (self._learn_calls,),
+            "tool.execution_start": (self._learn_calls,),
+            "tool.user_requested": (self._learn_calls,),
+        }
+
+    @property
+    def unanswered(self) -> int:
+        """How many records of usage are of no answer that the file holds."""
+        return self._unanswered.total()
 
     def whole_start(self, call: str | None) -> Mapping[str, Any]:
         """Return all that a call's start says: for a result that stands alone."""
@@ -190,7 +228,7 @@ class Index:
                 call=string(answer.data, "parentToolCallId"),
             )
 
-    def _learn_session(self, event: Event, last_id: str | None) -> None:
+    def _learn_session(self, event: Event) -> None:
         data = event.data
         line = event.record.line
         match event.type:
@@ -198,10 +236,13 @@ class Index:
                 self.session_id = string(data, "sessionId")
             case "assistant.message" if (answer := string(data, "apiCallId")) is not None:
                 self.answers.add(answer)
-            case "session.usage_record":
+                self._unanswered.pop(answer, None)
+            case kind if kind == USAGE:
                 usage = mapping(data, "usage")
                 if (response := string(usage, "apiCallId")) is not None:
-                    self.usages[response] = {name: usage.get(name) for name in COUNTED}
+                    self.usages[response] = tuple(integer(usage, name) for name in COUNTED)
+                if response not in self.answers:
+                    self._unanswered[response] += 1
             case "session.compaction_start" if event.agent is None:
                 self._compacting[string(data, "compactionAttemptId") or ""] = line
             case "session.compaction_complete" if event.agent is None and summarised(event):
@@ -213,7 +254,7 @@ class Index:
             case "session.info" if string(data, "infoType") == "fork":
                 found = _FORKED_FROM.match(string(data, "message") or "")
                 if found is not None:
-                    self.forked_from, self.fork_line, self.fork_cut = found[1], line, last_id
+                    self.forked_from, self.fork_line, self.fork_cut = found[1], line, self._last_id
             case _:
                 pass
 
