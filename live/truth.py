@@ -204,7 +204,7 @@ def _check_results(
     known: Sequence[tuple[Mapping[str, Any], Mapping[str | None, str]]],
     exchanges: Sequence[Exchange],
 ) -> None:
-    """See that every scripted result came back to the model.
+    """See that every scripted result came back to the model, or an agent's in its own message.
 
     One that the CLI is known not to keep it may have lost before the model could see it.
     """
@@ -212,7 +212,7 @@ def _check_results(
         entry.text or ""
         for exchange in exchanges
         for entry in exchange.history
-        if entry.type == "result"
+        if entry.type == "result" or (entry.role == "user" and entry.name is not None)
     )
     for message, lost in known:
         for field in ("output", "error"):

@@ -288,3 +288,24 @@ def test_a_script_shows_its_pictures_with_what_it_printed(tmp_path: Path) -> Non
     (script,) = messages(rollout.returns("c1", shown, "custom_tool_call_output").write(tmp_path))
     assert isinstance(script, ToolCall)
     assert [type(part) for part in script.output or ()] == [Asset]
+
+
+def test_an_agents_letter_that_it_failed_is_no_report(tmp_path: Path) -> None:
+    heading = "Message Type: FINAL_ANSWER\nTask name: /root\nSender: /root/seeker\nPayload:\n"
+    letter = f"{heading}Agent errored: no key\n\nGive it another task."
+    rollout = Rollout().begins("t1").calls("c1", "spawn_agent", task_name="seeker", message="Look.")
+    rollout.returns("c1", json.dumps({"task_name": "/root/seeker"}))
+    content = [{"type": "input_text", "text": letter}]
+    rollout.add("response_item", type="agent_message", author="/root/seeker", content=content)
+    agent = messages(rollout.write(tmp_path))[0]
+    assert isinstance(agent, SubAgent)
+    assert (agent.status, agent.error) == ("failed", "no key")
+
+
+def test_a_picture_that_a_script_looks_at_is_a_call_of_the_scripts(tmp_path: Path) -> None:
+    rollout = Rollout().begins("t1").runs("c1", "await tools.view_image()")
+    rollout.item("ImageView", "t1", id="exec-1", path="file:///srv/mill/leaf.png")
+    script, seen = messages(rollout.returns("c1", "", "custom_tool_call_output").write(tmp_path))
+    assert isinstance(seen, ToolCall)
+    assert (seen.caller, seen.status) == (script.id, "completed")
+    assert seen.arguments == {"path": "/srv/mill/leaf.png"}

@@ -66,6 +66,7 @@ _NO_COMMANDS = (
     "no file makes a slash command of one's own: with ~/.codex/prompts/water.md there,"
     " '/water white roses' is answered with 'Unrecognized command' and is said to no model"
 )
+_QUEUED = "a prompt that was queued is recorded when its turn begins, as any other"
 _NO_WORKTREES = "neither codex nor codex exec has an option that makes or enters a git worktree"
 
 
@@ -197,7 +198,9 @@ class CodexDriver(Driver):
             *([] if resume is None else ["resume", resume]),
         ]
         environment = self.environment(box.home_inside, port, scenario)
-        return TypedConversation(Terminal(box, argv, environment), box.workspace_inside)
+        return TypedConversation(
+            Terminal(box, argv, environment), box.workspace_inside, queues=self.queues_until_end
+        )
 
     def _typed_flags(self, scenario: Scenario) -> Sequence[str]:
         daemon = ["--no-daemon"] if self._traits.daemon else []
@@ -278,12 +281,23 @@ class CodexDriver(Driver):
 
     def failure_unrecorded(self, failure: Failure) -> Mapping[str, str]:
         """Codex tells most failures in words of its own."""
-        return failures.unrecorded(failure)
+        return failures.unrecorded(failure, self._traits)
 
     @property
     def typed_ahead(self) -> Literal["queued", "steered"]:
-        """What is sent while a turn runs is steered into it."""
-        return "steered"
+        """What is sent while a turn runs is steered into it; what is queued waits for its end."""
+        return "queued" if self.queues_until_end else "steered"
+
+    @property
+    def queues_until_end(self) -> bool:
+        """In code mode prompts are queued: one that is steered in makes a script that waits go
+        on without its result, and what the script ran is killed with Codex."""
+        return self.dialect == CODE_MODE
+
+    @property
+    def never_recorded(self) -> Mapping[str, str]:
+        """What was queued is a prompt like any other once its turn begins."""
+        return {"delivery": _QUEUED} if self.queues_until_end else {}
 
     def auxiliaries(self) -> Sequence[Auxiliary]:
         """Return what can be asked on the side: the terminal interface wants a title."""

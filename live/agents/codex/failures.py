@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from live.agents.codex.traits import Traits
 from live.model.script import Failure
 
 _REFUSALS = {
@@ -28,10 +29,10 @@ _NO_STATUS = "Codex names the kind of this failure and not its status"
 _WITH_STATUS = (401, 429)
 
 
-def unrecorded(failure: Failure) -> dict[str, str]:
+def unrecorded(failure: Failure, has: Traits) -> dict[str, str]:
     """Return which values of a failure are not recorded, and why."""
     found: dict[str, str] = {}
-    if failure.reason is not None:
+    if failure.reason is not None and (failure.reason != "context" or has.knows_full_context):
         found["text"] = _OWN_WORDS
     if refusal(failure).status not in _WITH_STATUS or failure.reason == "usage-limit":
         found["status_code"] = _NO_STATUS

@@ -44,6 +44,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     ``daemon`` says that the terminal interface starts a server that outlives it, unless told
     not to. ``streams`` says that its stream for programs is recorded, which is done of two
     releases. ``worktrees`` says that it can be told to work in a git worktree of its own.
+    ``knows_full_context`` says that it takes a refusal for a full context, where it is one.
     ``resumes_by_path`` says that ``exec`` has no ``resume`` and takes the rollout's
     path from its configuration; ``hangs_after_failure`` that it stays when its turn has failed.
     """
@@ -64,6 +65,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     daemon: bool
     streams: bool
     worktrees: bool
+    knows_full_context: bool
     resumes_by_path: bool
     hangs_after_failure: bool
 
@@ -107,6 +109,7 @@ _CALL_EVENTS = Version(0, 130, 0)
 _NAMESPACES = Version(0, 130, 0)
 _PLAIN_NAMESPACES = Version(0, 140, 0)
 _NAMES_WITH_MCP = Version(0, 77, 0)
+_KNOWS_FULL_CONTEXT = Version(0, 171, 0)
 _WORKTREES = Version(0, 171, 0)
 _STREAMED = ("0.150.0", "0.171.0")
 _DAEMON = Version(0, 171, 0)
@@ -135,6 +138,7 @@ def traits(version: str) -> Traits:
         daemon=release >= _DAEMON,
         streams=version in _STREAMED,
         worktrees=release >= _WORKTREES,
+        knows_full_context=release >= _KNOWS_FULL_CONTEXT,
         resumes_by_path=release < _ENVELOPE,
         hangs_after_failure=release < _ENVELOPE,
     )

@@ -7,7 +7,7 @@ import re
 from live.agents.codex import offered
 from live.conversation import Conversation
 from live.model.script import Ask, Call, Permission, Propose, Turn
-from live.terminal import CONTROL_U, DOWN, ENTER, ESCAPE, LEFT, Terminal
+from live.terminal import CONTROL_U, DOWN, ENTER, ESCAPE, LEFT, TAB, Terminal
 
 _WORKING = "esc to interrupt"
 _INTERRUPTED = "Conversation interrupted"
@@ -22,9 +22,10 @@ _PASTE = "\x1b[200~{}\x1b[201~"
 class TypedConversation(Conversation):
     """One process of the terminal interface, told from what stands on its screen."""
 
-    def __init__(self, terminal: Terminal, workspace: str) -> None:
+    def __init__(self, terminal: Terminal, workspace: str, *, queues: bool) -> None:
         self._terminal = terminal
         self._workspace = workspace
+        self._queues = queues
         self._prompts = 0
 
     def begin(self) -> None:
@@ -33,7 +34,7 @@ class TypedConversation(Conversation):
         self._terminal.wait(lambda _: self._terminal.still(_REST_SECONDS), "come to rest")
 
     def say(self, turn: Turn) -> None:
-        """Type a prompt and send it; while a turn runs it is steered into that."""
+        """Type a prompt and send it; while a turn runs it is steered into that, or queued."""
         if turn.rewinds_to is not None:
             self._go_back(turn.rewinds_to)
         if turn.mode == "plan":
@@ -43,7 +44,10 @@ class TypedConversation(Conversation):
             # A pasted path of a picture becomes the picture.
             self._terminal.press(_PASTE.format(f"{self._workspace}/{path}"))
             self._terminal.wait(lambda shown: "[Image" in shown, "take the picture")
-        self._terminal.submit(turn.prompt if turn.slash is None else offered.typed(turn))
+        self._terminal.press(turn.prompt if turn.slash is None else offered.typed(turn))
+        self._terminal.look()
+        queued = self._queues and turn.queued_during is not None
+        self._terminal.press(TAB if queued else ENTER)
         self._prompts += 1
 
     def _go_back(self, turn: int) -> None:

@@ -264,6 +264,9 @@ def spawned_by_name(call: Spawn) -> Translation:
     )
     spawned, waited = reported(call, wait.name)
     spawned = msgspec.structs.replace(spawned, unrecorded={"prompt": SEALED})
+    if call.fails:
+        # Its failure reaches the other agent by itself, and a wait would only time out.
+        return Translation(call=spawn, expects=(spawned,))
     return _waited_for(call, spawn, wait, (spawned, waited))
 
 

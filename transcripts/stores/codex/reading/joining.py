@@ -18,6 +18,8 @@ from transcripts.stores.codex.reading import authors
 from transcripts.stores.codex.reading.drafts import Called, Evidence, Spoken, Vocabulary
 from transcripts.stores.codex.reading.state import State
 
+_ERRORED = re.compile(r"Agent errored: (.*?)(?:\n\n|\Z)", re.DOTALL)
+"""How one agent's letter begins that tells another that it failed."""
 _NOTIFICATION = re.compile(
     r"<subagent_notification>\s*(\{.*\})\s*</subagent_notification>", re.DOTALL
 )
@@ -202,8 +204,11 @@ class Joining:
         self._state.end_response()
         self._state.drafts.append(draft)
         for called in self._spawning.values():
-            if called.report is None and _path(called) == sender:
-                called.report = content_text(draft.content)
+            if called.report is None and called.failure is None and _path(called) == sender:
+                words = content_text(draft.content)
+                failed = _ERRORED.match(words)
+                called.report = words if failed is None else None
+                called.failure = None if failed is None else failed[1]
 
     def _opened(self, part: Part) -> Part:
         """Return a part of a letter without its heading, and unsealed where it is no secret.

@@ -264,6 +264,8 @@ class Calling:
         call = items.function_call(message.name, message.arguments, call_id)
         self._begin(call, message)
         printed = self._plain_result(message)
+        if message.error is not None and tools.failure(message.error) == message.status:
+            return self._closed(call, message, message.error)
         if not isinstance(printed, str):
             return self._closed(call, message, printed)
         fates = {"completed": "completed", "failed": "failed", "cancelled": "terminated"}
