@@ -66,6 +66,10 @@ _NO_COMMANDS = (
     "no file makes a slash command of one's own: with ~/.codex/prompts/water.md there,"
     " '/water white roses' is answered with 'Unrecognized command' and is said to no model"
 )
+_NO_WAY_BACK = (
+    "nothing is taken back: choosing an earlier prompt goes on in a new session, a fork of the"
+    " one before, which stays as it was"
+)
 _QUEUED = "a prompt that was queued is recorded when its turn begins, as any other"
 _NO_WORKTREES = "neither codex nor codex exec has an option that makes or enters a git worktree"
 
@@ -147,7 +151,9 @@ class CodexDriver(Driver):
         """Return the project's instructions, which Codex looks for in ``AGENTS.md``."""
         if scenario.commands and not scenario.terminal:
             raise CannotDo(_NO_COMMANDS)
-        return {} if scenario.instructions is None else {"AGENTS.md": scenario.instructions}
+        folders = {} if self._traits.makes_folders else offered.folders_asked_for(scenario)
+        told = {} if scenario.instructions is None else {"AGENTS.md": scenario.instructions}
+        return {**folders, **told}
 
     def arguments(self, prompt: str, *, resume: str | None, session_id: str) -> Sequence[str]:
         """Return ``exec`` or ``exec resume``; Codex chooses the id of a new session itself."""
@@ -192,6 +198,8 @@ class CodexDriver(Driver):
     ) -> Conversation:
         """Start the terminal interface."""
         del session_id
+        if not self._traits.goes_back and any(one.rewinds_to is not None for one in scenario.turns):
+            raise CannotDo(_NO_WAY_BACK)
         argv = [
             *executable,
             *self._typed_flags(scenario),

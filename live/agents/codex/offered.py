@@ -7,6 +7,7 @@ a skill is a file that the model is told of and reads.
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -17,6 +18,7 @@ from live.model.script import (
     Ask,
     Collect,
     Command,
+    Create,
     Permission,
     Propose,
     Scenario,
@@ -226,3 +228,13 @@ def asks_leave(scenario: Scenario) -> bool:
         for turn in scenario.turns
         for call in calls_of(turn.responses)
     )
+
+
+def folders_asked_for(scenario: Scenario) -> dict[str, str]:
+    """Return an empty file in each folder for whose files the person is asked."""
+    return {
+        str(Path(call.path).parent / ".keep"): ""
+        for turn in scenario.turns
+        for call in calls_of(turn.responses)
+        if isinstance(call, Create) and call.permission is not None
+    }

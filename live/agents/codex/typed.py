@@ -7,13 +7,12 @@ import re
 from live.agents.codex import offered
 from live.conversation import Conversation
 from live.model.script import Ask, Call, Permission, Propose, Turn
-from live.terminal import CONTROL_U, DOWN, ENTER, ESCAPE, LEFT, TAB, Terminal
+from live.terminal import CONTROL_C, CONTROL_U, DOWN, ENTER, ESCAPE, LEFT, TAB, Terminal
 
 _WORKING = "esc to interrupt"
 _INTERRUPTED = "Conversation interrupted"
 _PLAN = "Implement this plan?"
-_BROWSING = "↵ rewind"
-_REVERTED = "Conversation reverted"
+_BROWSING = re.compile(r"↵ rewind|enter to edit message")
 _COMPOSER = re.compile(r"^› ", re.MULTILINE)
 _REST_SECONDS = 1.2
 _PASTE = "\x1b[200~{}\x1b[201~"
@@ -54,11 +53,12 @@ class TypedConversation(Conversation):
         """Browse back to the prompt of a turn, take it back and clear it away."""
         self._terminal.press(ESCAPE)
         self._terminal.press(ESCAPE)
-        self._terminal.wait(lambda shown: _BROWSING in shown, "browse the transcript")
+        self._terminal.wait(_BROWSING.search, "browse the transcript")
         for _ in range(self._prompts - turn - 1):
             self._terminal.press(LEFT)
         self._terminal.press(ENTER)
-        self._terminal.wait(lambda shown: _REVERTED in shown, "go back")
+        self._terminal.wait(lambda shown: not _BROWSING.search(shown), "go back")
+        self._terminal.wait(lambda _: self._terminal.still(_REST_SECONDS), "come to rest")
         self._terminal.press(CONTROL_U)
         self._prompts = turn
 
@@ -67,8 +67,8 @@ class TypedConversation(Conversation):
         self._terminal.submit("/compact")
 
     def interrupt(self) -> None:
-        """Press Escape."""
-        self._terminal.press(ESCAPE)
+        """Press Escape; while words stream in, 0.150 has ears for Control-C only."""
+        self._terminal.press(ESCAPE if _WORKING in self._terminal.look() else CONTROL_C)
 
     def asks(self, call: Call) -> bool:
         """Return whether a dialogue stands there that waits for an answer."""

@@ -121,14 +121,14 @@ class Replacing:
             role = value.get("role")
             own_id = text(value.get("id"))
             words = spoken_text(content_of(value.get("content")))
-            for draft in said:
-                if draft.role != role:
-                    continue
-                same = own_id == draft.own_id if own_id and draft.own_id else None
-                if same or (same is None and spoken_text(draft.content) == words):
-                    kept.append(draft)
-                    said.remove(draft)
-                    break
+            # A copy has its original's id or, before 0.160, a new one.
+            same = [one for one in said if one.role == role]
+            draft = next((one for one in same if own_id and own_id == one.own_id), None)
+            if draft is None:
+                draft = next((one for one in same if spoken_text(one.content) == words), None)
+            if draft is not None:
+                kept.append(draft)
+                said.remove(draft)
         return kept
 
     def roll_back(self, turns: int) -> None:
