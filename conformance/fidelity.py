@@ -54,7 +54,12 @@ def compare(
     for loss in losses:
         declared.setdefault(loss.message, set()).add(loss.loss)
     there, back = atoms(sent), atoms(came_back)
-    pairs = pair(there, back)
+    behind = {
+        index
+        for index, atom in enumerate(there)
+        if "harness-dropped" in declared.get(atom.message.id, ())
+    }
+    pairs = pair(there, back, behind)
     wrong_place = misplaced(there, pairs)
     by_message: dict[str, list[tuple[Atom, Atom | None]]] = {}
     for index, atom in enumerate(there):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from conformance.essence import (
@@ -28,20 +28,24 @@ from transcripts.model import (
 _EQUAL, _SAME, _TOKEN, _CALL, _PROSE, _TRACE = 1000, 900, 500, 300, 200, 50
 
 
-def pair(there: Sequence[Atom], back: Sequence[Atom]) -> dict[int, int]:
-    """Match atoms one to one, the likest first, equals in the order in which they stand."""
+def pair(there: Sequence[Atom], back: Sequence[Atom], last: Container[int] = ()) -> dict[int, int]:
+    """Match atoms one to one, the likest first, equals in the order in which they stand.
+
+    ``last`` are places of atoms that get what the others leave: they are said to stay behind,
+    and what says the same as they did is some other message's.
+    """
     marks = [(identity(atom), tokens(atom), tuple(essence(atom))) for atom in back]
     said = [mended(words(atom) or "") for atom in back]
-    likely: list[tuple[int, int, int]] = []
+    likely: list[tuple[bool, int, int, int]] = []
     for i, atom in enumerate(there):
         one = (identity(atom), tokens(atom), essence(atom))
         for j, other in enumerate(back):
             score = _likeness(atom, one, other, marks[j], said[j])
             if score:
-                likely.append((-score, i, j))
+                likely.append((i in last, -score, i, j))
     pairs: dict[int, int] = {}
     taken: set[int] = set()
-    for _, i, j in sorted(likely):
+    for _, _, i, j in sorted(likely):
         if i not in pairs and j not in taken:
             pairs[i] = j
             taken.add(j)

@@ -178,6 +178,14 @@ class Persisted(NamedTuple):
     path: str
 
 
+def persisted(preview: str, path: str) -> str:
+    """Word a result of which the model sees the beginning, and where the rest lies."""
+    return (
+        f"<persisted-output>\nOutput saved to: {path}\n\n"
+        f"Preview (first {len(preview)} characters):\n{preview}\n...\n</persisted-output>"
+    )
+
+
 def persisted_output(text: str) -> Persisted | None:
     """Return what a result says of an output that was put into a file; None if it is none."""
     found = _PERSISTED.fullmatch(text.strip())

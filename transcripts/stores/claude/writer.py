@@ -153,7 +153,11 @@ class _Session:
         if agent is not None:
             envelope = {**envelope, "isSidechain": True, "agentId": agent}
         chain = Chain(
-            scope=self._settings.scope, thread=agent, envelope=envelope, start=self._start
+            scope=self._settings.scope,
+            thread=agent,
+            envelope=envelope,
+            start=self._start,
+            rising=not self._settings.own,
         )
         composer = Composer(chain, self._settings, messages, self._calls)
         composer.write()

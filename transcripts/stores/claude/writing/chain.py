@@ -27,6 +27,7 @@ class Chain:
         thread: str | None,
         envelope: Mapping[str, Any],
         start: datetime,
+        rising: bool = True,
     ) -> None:
         self.rows: list[dict[str, Any]] = []
         self.last: str | None = None
@@ -34,6 +35,7 @@ class Chain:
         self._thread = thread
         self._envelope = envelope
         self._clock = start - _TICK
+        self._rising = rising
 
     def user(self, content: Any, at: datetime | None, **fields: Any) -> str:
         """Add a row of the user's side; return its uuid."""
@@ -64,9 +66,14 @@ class Chain:
         return self.add("assistant", at, message=message, requestId=f"req_{message_id}", **fields)
 
     def add(self, kind: str, at: datetime | None, **fields: Any) -> str:
-        """Add a row at a time, or as soon after the last one as the clock allows."""
+        """Add a row at a time, or as soon after the last one as the clock allows.
+
+        What the CLI itself recorded keeps its times, in whatever order: it resumes it so.
+        """
         uuid = derive(self._scope, "record", self._thread, len(self.rows))
-        self._clock = _whole_milliseconds(max(self._clock + _TICK, at or self._clock))
+        next_tick = self._clock + _TICK
+        moment = next_tick if at is None else at if not self._rising else max(next_tick, at)
+        self._clock = _whole_milliseconds(moment)
         row = {
             "parentUuid": self.last,
             **self._envelope,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -30,7 +31,7 @@ from transcripts.stores.claude.content import blocks
 from transcripts.stores.claude.reading.context import PROVIDER
 from transcripts.stores.claude.reading.results import text_of
 from transcripts.stores.claude.writing.chain import Chain, stamp
-from transcripts.stores.claude.writing.prompts import marked
+from transcripts.stores.claude.writing.prompts import attached, marked
 from transcripts.stores.claude.writing.responses import Responses, Settings, Written
 from transcripts.stores.claude.writing.translation import native_calls
 
@@ -141,6 +142,11 @@ class Composer:
         self._responses.close(message)
         if message.id in self._rewinds:
             self._chain.last = self._rows.last_of(message.follows)
+        if self._settings.own and (fields := attached(message)):
+            prompt = _plain(content)
+            row = self._chain.add("attachment", message.at, attachment={**fields, "prompt": prompt})
+            self._rows.note(message, row)
+            return
         words, fields = marked(message, own=self._settings.own)
         if words is not None:
             content = [{"type": "text", "text": words}]
@@ -240,7 +246,7 @@ class Composer:
         self._rows.note(boundary, uuid)
         if summary:
             fields = {"isCompactSummary": True, "isVisibleInTranscriptOnly": True}
-            anchor = self._chain.user(_plain(summary), None, **fields)
+            anchor = self._chain.user(_plain(summary), self._told(boundary), **fields)
             self._rows.note(boundary, anchor)
             self._summary_written = True
             kept = [row for one in boundary.preserved for row in self._rows.of(one)]
@@ -248,6 +254,12 @@ class Composer:
                 preserved = {"anchorUuid": anchor, "uuids": kept, "allUuids": kept}
                 metadata["preservedMessages"] = preserved
         self._live &= set(boundary.preserved)
+
+    def _told(self, boundary: CompactBoundary) -> datetime | None:
+        """Return when the CLI's own record says the summary to the model."""
+        following = self._messages[self._messages.index(boundary) :]
+        carriers = (one for one in following if one.provenance == "compact-summary")
+        return next((one.at for one in carriers), None) if self._settings.own else None
 
     def _other(self, other: Other) -> None:
         kind, _, name = other.record.partition("/")

@@ -13,6 +13,7 @@ _WRAPPERS = {
     wordings.OWN_COMMAND: wordings.own_command,
     "bash-input": wordings.shell_input,
 }
+_MODES = frozenset({"prompt", "task-notification"})
 _AGENT_ORIGINS = frozenset({"coordinator", "peer", "teammate"})
 
 
@@ -34,6 +35,20 @@ def marked(message: UserMessage, *, own: bool) -> tuple[str | None, dict[str, An
             return None, {}
 
 
+def attached(message: UserMessage) -> dict[str, Any]:
+    """Return what an attachment says of a prompt that reached the model while it worked.
+
+    Empty for a message that is a row of its own: its provenance is none of an attachment's.
+    """
+    provenance = message.provenance or ""
+    if message.delivery != "queued" or provenance in ("", "queued", "meta", *_WRAPPERS):
+        return {}
+    fields: dict[str, Any] = {"type": "queued_command", "commandMode": "prompt"}
+    if provenance in _MODES:
+        return {**fields, "commandMode": provenance}
+    return {**fields, "origin": {"kind": provenance}}
+
+
 def _human(
     message: UserMessage, text: str | None, provenance: str | None
 ) -> tuple[str | None, dict[str, Any]]:
@@ -53,7 +68,7 @@ def _harness(message: UserMessage, text: str | None, provenance: str | None) -> 
     fields: dict[str, Any] = {}
     if message.delivery == "queued":
         fields["promptSource"] = "queued"
-    if provenance == "warm-up" or _says_itself(text, "harness"):
+    if provenance == "warm-up" or (provenance != "meta" and _says_itself(text, "harness")):
         return fields
     fields["isMeta"] = True
     if provenance not in (None, "meta", "compact-summary"):

@@ -144,8 +144,8 @@ class Responses:
             waiting = sorted(waiting, key=lambda one: stamp(one[0].ended_at or self._chain.now))
         for call, identity, native, uuid in waiting:
             at = call.ended_at
-            if at is not None and following is not None and following.at is not None:
-                at = at if at < following.at else None
+            if not self._settings.own and following is not None and following.at is not None:
+                at = at if at is not None and at < following.at else None
             row = self._chain.user([_block(native, identity)], at, **_fields(native, uuid))
             self._written.note(call, row)
 

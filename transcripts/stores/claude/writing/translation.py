@@ -209,6 +209,8 @@ def _command_result(call: CommandExecution, name: str, losses: list[LossId]) -> 
     if unusual is not None:
         return unusual
     content = _content(call.output or (), name, losses)
+    if call.output_extent == "elsewhere" and call.overflow_path is not None:
+        content = wordings.persisted(text_of(call.output or ()), call.overflow_path)
     if call.exit_code == 0:
         side = None if call.stdout is None and call.stderr is None else _shell_side(call)
         return ToolResult(content, is_error=False, side=side)
