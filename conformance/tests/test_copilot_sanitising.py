@@ -216,3 +216,15 @@ def test_nothing_that_was_measured_stays() -> None:
     (clean,) = sanitiser().documents([lines(record)])
     found = {path[-1]: value for path, value in leaves(clean.records[0]) if path[-1] in usage}
     assert found == {"duration": 100, "timeToFirstTokenMs": 0.5, "inputTokens": 120}
+
+
+def test_a_fork_tells_its_origin_and_a_retired_wording_gets_into_no_new_recording() -> None:
+    known = Provenance({"Where should the new beds be?"}, markers(AGENT, retired=False))
+    told = f'Forked from "Where should the new beds be?" ({SESSION}) as "other" ({AGENT_ID}).'
+    info = event("session.info", "20.100", message=told)
+    prose = event("system.message", "20.200", content="(anything above) as they are")
+    clean = Sanitiser(rules(AGENT), known, Clock(BEGUN, BEGUN + 60)).documents([lines(info, prose)])
+    message = clean[0].records[0]["data"]["message"]
+    assert message.startswith('Forked from "Where should the new beds be?" (0000')
+    assert ') as "' in message
+    assert " as" not in clean[0].records[1]["data"]["content"]

@@ -175,12 +175,14 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A short wording of the CLI's that a reader needs, and the module that parses it.
 
-    With ``number``, the number behind it is part of what it says.
+    With ``number``, the number behind it is part of what it says. One that is ``retired`` was
+    let into recordings that exist, and into no new one: it said too little to be the CLI's alone.
     """
 
     text: str
     parsed_by: str
     number: bool = False
+    retired: bool = False
 
 
 @cache
@@ -198,10 +200,12 @@ def rules(agent: str, version: str | None = None) -> Rules:
 
 
 @cache
-def markers(agent: str) -> tuple[Marker, ...]:
-    """Return the functional wordings that an agent's recordings may hold."""
+def markers(agent: str, *, retired: bool = True) -> tuple[Marker, ...]:
+    """Return the functional wordings that an agent's recordings may hold; without the
+    ``retired``, those that a new one may."""
     text = (files(f"live.agents.{agent}") / "markers.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text).get("marker", []), tuple[Marker, ...])
+    found = msgspec.convert(tomllib.loads(text).get("marker", []), tuple[Marker, ...])
+    return tuple(one for one in found if retired or not one.retired)
 
 
 def named(path: tuple[str, ...], names: tuple[str, ...]) -> bool:

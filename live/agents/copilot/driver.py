@@ -135,6 +135,8 @@ class CopilotDriver(Driver):
         }
         if scenario is not None and scenario.compaction_summary is not None:
             found["COPILOT_PROVIDER_MAX_PROMPT_TOKENS"] = str(_SMALL_CONTEXT)
+            if self._traits.compacts_at is not None:
+                found["COPILOT_BACKGROUND_COMPACTION_THRESHOLD"] = self._traits.compacts_at
         if not self._traits.account:
             found["COPILOT_OFFLINE"] = "true"
             if self._traits.wants_key and self.wire == "anthropic":

@@ -36,6 +36,8 @@ _STEPS = 12
 _EXIT_SECONDS = 12.0
 _STOP_SECONDS = 4.0
 _POLL_SECONDS = 0.1
+_KEY_SECONDS = 1.0
+_BEGINNING = 20
 
 
 class CopilotPerson(Conversation):
@@ -68,9 +70,15 @@ class CopilotPerson(Conversation):
             )
         if turn.rewinds_to is not None:
             self._go_back(turn.rewinds_to)
-        self._terminal.press(self._words(turn))
+        words, key = self._words(turn), _QUEUE if turn.queued_during else ENTER
+        self._terminal.press(words)
         self._terminal.look()
-        self._terminal.press(_QUEUE if turn.queued_during else ENTER)
+        for _ in range(_STEPS):
+            self._terminal.press(key)
+            if words[:_BEGINNING] not in _typed(self._terminal.look()):
+                return
+            # A CLI that still has something else to draw lets a key go by.
+            time.sleep(_KEY_SECONDS)
 
     def compact(self) -> None:
         """Give the CLI's command for it."""
@@ -174,6 +182,12 @@ def marked(shown: str, wanted: re.Pattern[str]) -> bool:
     return any(
         wanted.search(line.removeprefix(_MARK).strip()) for line in lines if line.startswith(_MARK)
     )
+
+
+def _typed(shown: str) -> str:
+    """Return what stands in the prompt: the last line with its mark."""
+    marked_lines = [line for line in shown.split("\n") if line.startswith(_MARK)]
+    return marked_lines[-1] if marked_lines else ""
 
 
 def is_idle(shown: str) -> bool:

@@ -63,6 +63,9 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """A run in which another agent failed does not itself end as a failure."""
     offers_worktrees: bool
     """``--worktree`` needs no leave for what is experimental."""
+    compacts_at: str | None
+    """The part of its context at which a release compacts here that counts by itself; later ones
+    go by what the provider counts."""
     asks_by_form: bool
     """``ask_user`` takes the schema of a form, not a list of choices."""
 
@@ -91,6 +94,7 @@ _OLDEST = Traits(
     shortens_prompts=False,
     forgives_agents=False,
     offers_worktrees=False,
+    compacts_at="0.3945",
     asks_by_form=False,
 )
 
@@ -113,6 +117,7 @@ _CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
         {
             "numbers_lines": False,
             "asks_by_form": True,
+            "compacts_at": None,
             "offers_worktrees": True,
             "keeps_seen_pictures": True,
             "keeps_code_of_long_output": True,
