@@ -170,6 +170,8 @@ def judge_history(
     for loss in losses:
         declared.setdefault(loss.message, set()).add(loss.loss)
     history = History(entries)
+    # What an agent failed of is what its parent's call came to: there it belongs.
+    results = [one.error for one in sent if isinstance(one, Call) and one.error]
     judged: dict[str, list[Judgement]] = {}
     places: list[tuple[str, Place]] = []
     after = Place(0)
@@ -181,7 +183,8 @@ def judge_history(
         message = atom.message
         ordered = not _is_outside(message)
         found = _find(atom, history, after if ordered else Place(0))
-        judgement = _judgement(atom, found, declared.get(message.id, set()))
+        told = isinstance(message, Error) and any(message.text in one for one in results)
+        judgement = _judgement(atom, found, declared.get(message.id, set()), told_by_call=told)
         if judgement is not None:
             judged.setdefault(message.id, []).append(judgement)
         if found is not None and ordered:
@@ -204,6 +207,10 @@ def _find(atom: Atom, history: History, after: Place) -> Found | None:
         place = history.words(said.rstrip("\n"), roles, after)
         place = place or history.words(said.strip(), roles, after)
         place = place or _in_parts(atom, history, roles, after)
+        if place is None and isinstance(message, UserMessage) and said.startswith("/"):
+            # A command is shown taken apart, and as what it stands for.
+            given = [one for one in said.strip().split(" ", 1) if one]
+            place = history.prose(given, roles, after)
         if place is None:
             return None
         verdict: Verdict = "exact"
@@ -321,10 +328,12 @@ def _assets(atom: Atom, history: History) -> Iterator[str]:
 # ------------------------------------------------------------------ judging
 
 
-def _judgement(atom: Atom, found: Found | None, declared: set[LossId]) -> Judgement | None:
+def _judgement(
+    atom: Atom, found: Found | None, declared: set[LossId], *, told_by_call: bool
+) -> Judgement | None:
     message = atom.message
     if isinstance(message, Error):
-        if found is not None:
+        if found is not None and not told_by_call:
             return Judgement(verdict="lost", why="a failure of the provider is shown to the model")
         return Judgement(verdict="withheld", losses=("withheld-error",))
     losses = in_order(declared)
@@ -346,8 +355,12 @@ def _judgement(atom: Atom, found: Found | None, declared: set[LossId]) -> Judgem
     wrong = [why for why in found.wrong if not _excused(why, declared)]
     if wrong:
         return Judgement(verdict="lost", losses=losses, why="; ".join(wrong))
-    if found.verdict == "narrated" or not losses:
-        return Judgement(verdict=found.verdict, losses=losses)
+    verdict = found.verdict
+    if verdict == "narrated" and not isinstance(message, Reasoning) and "narrated" not in declared:
+        # The target's own record of it, of which its CLI shows the model words of its own.
+        verdict = "translated"
+    if verdict == "narrated" or not losses:
+        return Judgement(verdict=verdict, losses=losses)
     return Judgement(verdict="degraded", losses=losses)
 
 

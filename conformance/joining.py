@@ -14,7 +14,7 @@ from uuid import UUID, uuid5
 from msgspec.structs import replace
 
 from transcripts.ids import NAMESPACE, derive
-from transcripts.model import AnyMessage, SubAgent
+from transcripts.model import AnyMessage, CompactBoundary, SubAgent
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-([0-9a-f])[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -63,6 +63,8 @@ def _renamed(message: AnyMessage, name: str, own: Any) -> AnyMessage:
         caller=None if message.caller is None else derive(name, message.caller),
         superseded_by=superseded,
     )
+    if isinstance(changed, CompactBoundary):
+        return replace(changed, preserved=tuple(derive(name, one) for one in changed.preserved))
     if isinstance(changed, SubAgent):
         return replace(changed, agent_id=own(changed.agent_id))
     return changed

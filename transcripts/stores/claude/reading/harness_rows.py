@@ -59,7 +59,8 @@ def _queued(row: Row, attachment: dict[str, Any], context: Context) -> Iterator[
         **context.fields(row, 0, "/attachment/prompt"),
         author=author,
         delivery="queued",
-        provenance=origin or mode,
+        # A prompt is one, whether it reached the model by an attachment or by a row of its own.
+        provenance=origin or ("queued" if mode == "prompt" else mode),
         content=content,
     )
 

@@ -31,7 +31,7 @@ from transcripts.stores.claude.content import blocks
 from transcripts.stores.claude.reading.context import PROVIDER
 from transcripts.stores.claude.reading.results import text_of
 from transcripts.stores.claude.writing.chain import Chain, stamp
-from transcripts.stores.claude.writing.prompts import attached, marked
+from transcripts.stores.claude.writing.prompts import marked
 from transcripts.stores.claude.writing.responses import Responses, Settings, Written
 from transcripts.stores.claude.writing.translation import native_calls
 
@@ -142,11 +142,6 @@ class Composer:
         self._responses.close(message)
         if message.id in self._rewinds:
             self._chain.last = self._rows.last_of(message.follows)
-        if self._settings.own and (fields := attached(message)):
-            prompt = _plain(content)
-            row = self._chain.add("attachment", message.at, attachment={**fields, "prompt": prompt})
-            self._rows.note(message, row)
-            return
         words, fields = marked(message, own=self._settings.own)
         if words is not None:
             content = [{"type": "text", "text": words}]

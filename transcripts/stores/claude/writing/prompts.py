@@ -13,7 +13,6 @@ _WRAPPERS = {
     wordings.OWN_COMMAND: wordings.own_command,
     "bash-input": wordings.shell_input,
 }
-_MODES = frozenset({"prompt", "task-notification"})
 _AGENT_ORIGINS = frozenset({"coordinator", "peer", "teammate"})
 
 
@@ -33,20 +32,6 @@ def marked(message: UserMessage, *, own: bool) -> tuple[str | None, dict[str, An
             return None, _harness(message, text, provenance)
         case _:
             return None, {}
-
-
-def attached(message: UserMessage) -> dict[str, Any]:
-    """Return what an attachment says of a prompt that reached the model while it worked.
-
-    Empty for a message that is a row of its own: its provenance is none of an attachment's.
-    """
-    provenance = message.provenance or ""
-    if message.delivery != "queued" or provenance in ("", "queued", "meta", *_WRAPPERS):
-        return {}
-    fields: dict[str, Any] = {"type": "queued_command", "commandMode": "prompt"}
-    if provenance in _MODES:
-        return {**fields, "commandMode": provenance}
-    return {**fields, "origin": {"kind": provenance}}
 
 
 def _human(
