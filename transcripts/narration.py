@@ -93,6 +93,8 @@ def content_text(content: Iterable[Any] | None) -> str:
 
     Opaque parts say nothing; an attachment is named in parentheses; a JSON value is its text.
     """
+    if isinstance(content, tuple) and len(content) == 1:
+        return _part_text(content[0]) or ""
     return "\n".join(text for part in content or () if (text := _part_text(part)))
 
 

@@ -12,9 +12,13 @@ from typing import Any
 from transcripts.model import Content, Opaque, Part, Structured, Text
 from transcripts.stores.copilot.reading.events import mapping, mappings, string
 
+_FIELDS = frozenset({"reasoningBlocks", "reasoningText", "reasoningOpaque", "encryptedContent"})
+
 
 def thoughts(data: Mapping[str, Any]) -> Content:
     """Return what an answer records of the model's thinking."""
+    if data.keys().isdisjoint(_FIELDS):
+        return ()
     blocks = mapping(data, "reasoningBlocks")
     provider = string(blocks, "provider")
     parts: list[Part] = []

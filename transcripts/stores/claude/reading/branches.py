@@ -53,6 +53,10 @@ class Branches:
         """Return the first of the rows that a prompt replaced: it goes on from before that."""
         return self._first_rewound.get(position)
 
+    def gone_back_to(self) -> frozenset[int]:
+        """Return the positions before which some prompt goes on."""
+        return frozenset(self._first_rewound.values())
+
     def kept_anywhere(self) -> frozenset[str]:
         """Return the uuids of all rows that some compaction kept."""
         return frozenset().union(*(compaction.kept for compaction in self._compactions))

@@ -85,13 +85,13 @@ class Context:
         pointer = "/message/content"
         if not isinstance(message.get("content"), str):
             pointer += f"/{index}"
-        return self.fields(row, index, pointer, identity) | {
-            "author": "harness" if synthetic else "model",
-            "provenance": "synthetic" if synthetic else None,
-            "model": None if synthetic else model,
-            "response": response,
-            "usage": usage,
-        }
+        fields = self.fields(row, index, pointer, identity)
+        fields["author"] = "harness" if synthetic else "model"
+        fields["provenance"] = "synthetic" if synthetic else None
+        fields["model"] = None if synthetic else model
+        fields["response"] = response
+        fields["usage"] = usage
+        return fields
 
     def _new_id(self, row: Row, index: int, identity: str | None) -> str:
         used = self.session.used_ids
@@ -112,6 +112,9 @@ class Context:
 
     def skip(self, row: Row) -> None:
         """Count a row that becomes no message."""
+        if row.type in bookkeeping.QUIET:
+            self.session.unread[row.type or "", True] += 1
+            return
         if row.type is None:
             self.damage("malformed_record", row, "a record without a type")
         self.count(bookkeeping.record_name(row), known=bookkeeping.is_known(row))

@@ -52,10 +52,12 @@ def model_messages(row: Row, context: Context) -> Iterator[AnyMessage]:
         if mapping(block).get("type") == "text":
             texts.append(block)
             continue
-        yield from _words(row, position, texts, context)
-        texts = []
+        if texts:
+            yield from _words(row, position, texts, context)
+            texts = []
         yield _block(row, position, mapping(block), context)
-    yield from _words(row, len(blocks), texts, context)
+    if texts:
+        yield from _words(row, len(blocks), texts, context)
 
 
 def _words(row: Row, end: int, texts: list[Any], context: Context) -> Iterator[AgentMessage]:

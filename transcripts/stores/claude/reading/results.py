@@ -59,12 +59,11 @@ class Result(NamedTuple):
         result.
         """
         content = mapping(self.row.value.get("message")).get("content")
-        results = [
-            block
-            for block in (content if isinstance(content, list) else [])
-            if mapping(block).get("type") == "tool_result"
-        ]
-        return self.row.value.get("toolUseResult") if len(results) == 1 else None
+        if isinstance(content, list) and len(content) > 1:
+            kinds = [mapping(block).get("type") for block in content]
+            if kinds.count("tool_result") > 1:
+                return None
+        return self.row.value.get("toolUseResult")
 
     @property
     def details(self) -> dict[str, Any]:

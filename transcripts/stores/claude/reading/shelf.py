@@ -42,7 +42,12 @@ class Shelf:
         if value is None:
             if self._file is None:
                 self._file = os.open(self._path, os.O_RDONLY)
-            value = jsonlines.read_again(self._file, self._path, offset, length)
+            try:
+                value = jsonlines.parse(os.pread(self._file, length, offset))
+            except ValueError:
+                value = None
+            if type(value) is not dict:
+                value = jsonlines.read_again(self._file, self._path, offset, length)
             if length > _LARGEST_AT_HAND:
                 at_hand.clear()
             elif len(at_hand) >= _MOST_AT_HAND:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import force_setattr
 
 from transcripts.model import AnyMessage, CompactBoundary, Superseded
+from transcripts.stores.claude.reading.bookkeeping import QUIET
 from transcripts.stores.claude.reading.context import Context, Session
 from transcripts.stores.claude.reading.harness_rows import attachment_messages, boundary_message
 from transcripts.stores.claude.reading.lookahead import Lookahead
@@ -27,6 +28,9 @@ def read_thread(rows: Sequence[Row], session: Session, agent: str | None) -> Ite
     context = Context(session, ahead, agent)
     links = _Links(rows, ahead, session)
     for position, row in enumerate(rows):
+        if row.type in QUIET:
+            context.skip(row)
+            continue
         for message in _messages(row, context):
             yield links.linked(message, position)
 
@@ -57,6 +61,7 @@ class _Links:
         self._rows = rows
         self._branches = ahead.branches
         self._session = session
+        self._gone_back_to = ahead.branches.gone_back_to()
         self._kept_anywhere = ahead.branches.kept_anywhere()
         self._kept: list[tuple[int, str]] = []
         self._previous: str | None = None
@@ -65,7 +70,8 @@ class _Links:
     def linked(self, message: AnyMessage, position: int) -> AnyMessage:
         """Return the message with its links; messages come in order."""
         follows = self._previous
-        self._before.setdefault(position, follows)
+        if position in self._gone_back_to:
+            self._before.setdefault(position, follows)
         replaced = self._branches.goes_on_from(position)
         if replaced is not None:
             follows = self._before.get(replaced, follows)

@@ -29,6 +29,9 @@ def numbered_content(value: Any) -> list[tuple[int, Part]]:
     if isinstance(value, str):
         return [(0, Text(text=value))]
     parts = items(value)
+    if len(parts) == 1:
+        part = _part(parts[0])
+        return [] if part is None else [(0, part)]
     return [
         (at, part)
         for at, one in enumerate(parts)
@@ -38,6 +41,8 @@ def numbered_content(value: Any) -> list[tuple[int, Part]]:
 
 def spoken_text(content: Content) -> str:
     """Return the words of a message as its echo repeats them: joined without a separator."""
+    if len(content) == 1 and isinstance(content[0], Text):
+        return content[0].text
     return "".join(part.text for part in content if isinstance(part, Text))
 
 
@@ -73,6 +78,8 @@ def mcp_content(result: Any) -> Content:
 def _part(value: Any) -> Part | None:
     part = mapping(value)
     words = text(part.get("text"))
+    if words is not None and part.get("type") in ("input_text", "output_text", "text"):
+        return Text(text=words)
     match str(part.get("type")).lower():
         case "input_text" | "output_text" | "text" | "reasoning_text" | "summary_text":
             return None if words is None else Text(text=words)

@@ -174,8 +174,9 @@ def _same_message(
         for one in known.candidates([wanted.own_id], vocabulary, told):
             if one.own_id == wanted.own_id:
                 return one
+    spoken = spoken_text(wanted.content)
     for one in known.candidates(keys, vocabulary, told):
-        if spoken_text(one.content) == spoken_text(wanted.content) or (
+        if spoken_text(one.content) == spoken or (
             content_text(one.content) == content_text(wanted.content)
         ):
             return one

@@ -48,7 +48,7 @@ class State:
         self._record: Record | None = None
         self._previous_at: datetime | None = None
         self._ordinal: int | None = None
-        self._ordinals_seen: set[int] = set()
+        self._ordinals = _Ordinals()
         self._response: Response | None = None
         self._last_response: Response | None = None
         self._counts_by_record = False
@@ -115,12 +115,12 @@ class State:
     def _note_ordinal(self, ordinal: int | None) -> None:
         self._ordinal = ordinal
         if ordinal is None:
-            if self._ordinals_seen:
+            if self._ordinals:
                 self._note("missing_ordinal", "written by a release that numbers no records")
             return
-        if ordinal in self._ordinals_seen:
+        if ordinal in self._ordinals:
             self._note("duplicate_ordinal", f"ordinal {ordinal} was used before")
-        self._ordinals_seen.add(ordinal)
+        self._ordinals.add(ordinal)
 
     def _note(self, kind: str, why: str) -> None:
         assert self._record is not None
@@ -191,7 +191,7 @@ class State:
 
     def go_back(self, ordinal: int) -> None:
         """Let the records be numbered from an ordinal on again."""
-        self._ordinals_seen = {one for one in self._ordinals_seen if one < ordinal}
+        self._ordinals.forget_from(ordinal)
 
     def place(self, draft: Draft, caller: Draft | None) -> None:
         """Put a draft behind all others; or, where its caller's turn is long over (a command that
@@ -214,6 +214,34 @@ class State:
             self._put_away -= 1
         if draft.response is not None:
             draft.response.drafts.remove(draft)
+
+
+class _Ordinals:
+    """The numbers that records had: mostly each is one more than the last, so few are held."""
+
+    def __init__(self) -> None:
+        self._run = range(0)
+        self._others: set[int] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._run or self._others)
+
+    def __contains__(self, ordinal: int) -> bool:
+        return ordinal in self._run or ordinal in self._others
+
+    def add(self, ordinal: int) -> None:
+        """Take in a number."""
+        if not self._run:
+            self._run = range(ordinal, ordinal + 1)
+        elif ordinal == self._run.stop:
+            self._run = range(self._run.start, ordinal + 1)
+        elif ordinal not in self._run:
+            self._others.add(ordinal)
+
+    def forget_from(self, ordinal: int) -> None:
+        """Let numbers be used again, from one on."""
+        self._run = range(self._run.start, min(self._run.stop, ordinal))
+        self._others = {one for one in self._others if one < ordinal}
 
 
 def _is_of(draft: Draft, caller: Draft) -> bool:

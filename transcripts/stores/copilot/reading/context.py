@@ -34,7 +34,10 @@ class Placing:
 
     def thread(self, agent: str | None) -> Thread:
         """Return a thread by its agent's id; None is the main one."""
-        return self._threads.setdefault(agent, Thread())
+        known = self._threads.get(agent)
+        if known is None:
+            known = self._threads[agent] = Thread()
+        return known
 
     def agent(self, event: Event) -> str | None:
         """Return whose thread an event is of; older releases only name the call it serves."""
@@ -55,10 +58,18 @@ class Placing:
 
         ``parts`` are what its id is derived from.
         """
-        agent = self.agent(event)
+        parent = string(event.data, "parentToolCallId")
+        agent = event.agent
+        if agent is None and parent is not None:
+            agent = self._index.agents.get(parent, parent)
         thread = self.thread(agent)
         made = self._id(*parts)
-        caller, evidence = self._caller(event, agent)
+        line = event.record.line
+        caller: str | None = None
+        evidence: CallerEvidence = "none"
+        call = parent or (None if agent is None else self._index.threads.get(agent))
+        if call is not None:
+            caller, evidence = derive(self.scope, call), "native"
         found: dict[str, Any] = {
             "id": made,
             "external_id": external,
@@ -74,12 +85,14 @@ class Placing:
             "sources": (event.record.location,),
         }
         prompt = author == "human" and event.type == "user.message"
-        line = event.record.line
-        compaction = None if agent is not None else self._index.superseding(line, prompt=prompt)
-        if compaction is not None:
+        if (
+            agent is None
+            and self._index.compactions
+            and (compaction := self._index.superseding(line, prompt=prompt)) is not None
+        ):
             boundary = derive(self.scope, compaction.own_id)
             found["superseded_by"] = Superseded(id=boundary, why="compaction")
-        if event.record.line < self._index.fork_line:
+        if line < self._index.fork_line:
             found["inherited_from"] = Inherited(session=self._index.forked_from, id=external)
         thread.last = made
         return found
@@ -93,14 +106,6 @@ class Placing:
             made = derive(self.scope, *parts, count)
         self._ids.add(made)
         return made
-
-    def _caller(self, event: Event, agent: str | None) -> tuple[str | None, CallerEvidence]:
-        call = string(event.data, "parentToolCallId")
-        if call is None and agent is not None:
-            call = self._index.threads.get(agent)
-        if call is None:
-            return None, "none"
-        return derive(self.scope, call), "native"
 
 
 def detailed(record: str, detail: str | None) -> str:

@@ -85,19 +85,27 @@ class Event(NamedTuple):
         return self.id if self.id is not None else self.record.line
 
 
-def event_of(record: Record) -> Event:
-    """Return a record as an event."""
+def event_of(record: Record, *, timed: bool = True) -> Event:
+    """Return a record as an event, without its time where nobody asks for that."""
     value, raw, path, line, offset = record
-    kind = value.get("type")
-    # Made as named tuples make themselves, without the call in between: there are two a record.
+    get = value.get
+    kind, data, own, parent, agent = (
+        get("type"),
+        get("data"),
+        get("id"),
+        get("parentId"),
+        get("agentId"),
+    )
+    # Looked at here, and made as named tuples make themselves, without the calls in between:
+    # there are two a record.
     fields = (
         tuple.__new__(Held, (value, path, line, offset, len(raw))),
-        kind if isinstance(kind, str) else "(no type)",
-        mapping(value, "data"),
-        string(value, "id"),
-        string(value, "parentId"),
-        moment(value.get("timestamp")),
-        string(value, "agentId"),
+        kind if type(kind) is str else "(no type)",
+        data if type(data) is dict else {},
+        own if own and type(own) is str else None,
+        parent if parent and type(parent) is str else None,
+        moment(get("timestamp")) if timed else None,
+        agent if agent and type(agent) is str else None,
     )
     return tuple.__new__(Event, fields)
 

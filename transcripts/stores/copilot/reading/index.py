@@ -86,6 +86,7 @@ class Index:
         self._path = path
         self._given: set[str | None] = set()
         self._places: dict[str, tuple[int, int]] = {}
+        self._named: dict[str, Mapping[str, Any]] = {}
         self._start_events: dict[str, str] = {}
         self._pending: dict[str, str | None] = {}
         self._compacting: dict[str, int] = {}
@@ -96,7 +97,7 @@ class Index:
             kind = record.value.get("type")
             lessons = taught.get(kind, ()) if isinstance(kind, str) else ()
             if lessons:
-                event = event_of(record)
+                event = event_of(record, timed=False)
                 for learn in lessons:
                     learn(event)
             self._last_id = string(record.value, "id") or self._last_id
@@ -142,7 +143,9 @@ class Index:
         self.starts[call] = event.data
         if call in self._given:
             names = ("toolName", "mcpServerName", "mcpToolName")
-            self.starts[call] = {name: event.data[name] for name in names if name in event.data}
+            added = {name: event.data[name] for name in names if name in event.data}
+            # The same few tools are called again and again: what names one is kept once.
+            self.starts[call] = self._named.setdefault(repr(added), added)
             self._places[call] = (event.record.offset, event.record.length)
 
     def completed_call(self, event: Event) -> str | None:
