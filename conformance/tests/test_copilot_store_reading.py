@@ -302,6 +302,25 @@ def test_an_answer_that_the_cli_wrote_itself_is_the_harness_s(tmp_path: Path) ->
     assert (type(call), call.author, texts(call.output)) == (ToolCall, "harness", "the report")
 
 
+def test_what_is_only_counted_stands_between_all_the_same(tmp_path: Path) -> None:
+    events = Events()
+    events.add("system.notification", content="<n>idle</n>", kind={"type": "agent_idle"})
+    events.add("assistant.turn_start", turnId="0")
+    events.add("assistant.message", messageId="m", content="done")
+    end = events.add("assistant.turn_end", turnId="0")
+    events.lines.append(dict(events.lines[-1]))
+    transcript = read(events, tmp_path)
+    assert transcript.messages[1].author == "model"
+    assert {one.record: one.count for one in transcript.unread} == {
+        "assistant.turn_end": 1,
+        "assistant.turn_start": 1,
+        "session.start": 1,
+    }
+    assert [(one.kind, one.line) for one in transcript.damage] == [("duplicate_record", 6)]
+    assert end in transcript.damage[0].why
+    assert f"{transcript.updated_at:%M:%S}" == "00:04"
+
+
 # ------------------------------------------------------------------ commands
 
 
