@@ -29,6 +29,7 @@ from transcripts.model import (
     Reasoning,
     Structured,
     SubAgent,
+    Superseded,
     Text,
     ToolCall,
     Transcript,
@@ -207,12 +208,12 @@ def conversation(history: Sequence[Entry]) -> list[tuple[Any, ...]]:
     ]
 
 
-def write(home: Path, messages: Iterator[AnyMessage]) -> WrittenSession:
+def write(home: Path, messages: Iterator[AnyMessage], agent: str = "elsewhere") -> WrittenSession:
     timed = tuple(
         replace(message, id=f"m{index}", at=STARTED + timedelta(seconds=index))
         for index, message in enumerate(messages)
     )
-    source = Transcript(agent="elsewhere", session_id="s", cwd=CWD, messages=timed, title="Pears")
+    source = Transcript(agent=agent, session_id="s", cwd=CWD, messages=timed, title="Pears")
     return CodexStore(home).write(source, session_id=SESSION)
 
 
@@ -263,5 +264,37 @@ def test_its_own_session_is_written_again_and_resumed(tmp_path: Path, release: s
     assert conversation(history)[-3:] == [
         ("user", "Prune the pear."),
         ("assistant", "Pruned."),
+        ("user", PROMPT),
+    ]
+
+
+def superseding() -> Iterator[AnyMessage]:
+    """A conversation of Codex's own that was compacted, and in which turns were taken back."""
+    replaced = Superseded(id="m5", why="compaction")
+    undone = Superseded(id=None, why="rewind")
+    yield replace(asks("Prune the pear."), turn="t1")
+    yield replace(says("Pruned."), turn="t1", superseded_by=replaced)
+    # Two prompts of one turn: the second was steered into it.
+    yield replace(asks("Burn the twigs."), turn="t2", superseded_by=undone)
+    yield replace(asks("All of them."), turn="t2", superseded_by=undone)
+    yield replace(says("Burnt."), turn="t2", superseded_by=undone)
+    yield CompactBoundary(id="", author="harness", turn="t3", summary=text("The pear is pruned."))
+    yield replace(asks("Plan the plum."), turn="t4")
+    yield replace(says("Gladly."), turn="t4", response="r4")
+    plan = Plan(id="", author="model", name="", form="proposal", content=text("1. saw"))
+    yield replace(plan, turn="t4", response="r4")
+    yield replace(asks("Sell the plum."), turn="t5", superseded_by=undone)
+    yield replace(says("Sold."), turn="t5", superseded_by=undone)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_model_is_not_told_what_was_replaced_or_taken_back(tmp_path: Path, release: str):
+    assert write(tmp_path, superseding(), agent="codex").losses == ()
+    history = history_of(resume("codex", release, tmp_path, SESSION, PROMPT))
+    assert conversation(history) == [
+        ("user", "Prune the pear."),
+        ("user", "The pear is pruned."),
+        ("user", "Plan the plum."),
+        ("assistant", "Gladly.\n<proposed_plan>\n1. saw\n</proposed_plan>"),
         ("user", PROMPT),
     ]
