@@ -306,9 +306,10 @@ class _Session:
     def _say_together(self, group: list[AnyMessage]) -> None:
         """Write an answer's messages; its calls first, then what came of them, as they ended."""
         closings: list[tuple[Call, Closing]] = []
-        for message, plan in with_plans(group, own=self._rollout.own):
+        for message in group:
             if has_lone_surrogate(to_builtins(message)):
                 self._rollout.lose("replacement-character", message, "half a surrogate pair")
+        for message, plan in with_plans(group, own=self._rollout.own):
             if self._replacing.goes_back_before(message):
                 self._end_turn()
                 self._replacing.go_back()

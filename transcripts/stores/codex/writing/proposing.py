@@ -28,11 +28,11 @@ def with_plans(
 
     A plan without such words stands for itself. ``own``: another CLI's plan is none of Codex's.
     """
+    if not own:
+        yield from ((message, None) for message in group)
+        return
     waiting: AgentMessage | None = None
     for message in group:
-        if not own:
-            yield message, None
-            continue
         if waiting is not None and is_proposal(message) and _OPENED not in _words(waiting):
             yield waiting, message
             waiting = None
