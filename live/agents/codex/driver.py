@@ -207,7 +207,10 @@ class CodexDriver(Driver):
         ]
         environment = self.environment(box.home_inside, port, scenario)
         return TypedConversation(
-            Terminal(box, argv, environment), box.workspace_inside, queues=self.queues_until_end
+            Terminal(box, argv, environment),
+            box.workspace_inside,
+            queues=self.queues_until_end,
+            stops=not self._traits.ends_commands,
         )
 
     def _typed_flags(self, scenario: Scenario) -> Sequence[str]:

@@ -46,7 +46,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     releases. ``worktrees`` says that it can be told to work in a git worktree of its own.
     ``knows_full_context`` says that it takes a refusal for a full context, where it is one.
     ``goes_back`` says that going back in a conversation is no fork. ``makes_folders`` says
-    that leave for a file is leave for its folder too.
+    that leave for a file is leave for its folder too. ``ends_commands`` says that the terminal
+    interface writes down, when it quits, that it killed what still ran.
     ``resumes_by_path`` says that ``exec`` has no ``resume`` and takes the rollout's
     path from its configuration; ``hangs_after_failure`` that it stays when its turn has failed.
     """
@@ -70,6 +71,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     knows_full_context: bool
     goes_back: bool
     makes_folders: bool
+    ends_commands: bool
     resumes_by_path: bool
     hangs_after_failure: bool
 
@@ -114,6 +116,7 @@ _NAMESPACES = Version(0, 130, 0)
 _PLAIN_NAMESPACES = Version(0, 140, 0)
 _NAMES_WITH_MCP = Version(0, 77, 0)
 _GOES_BACK = Version(0, 171, 0)
+_ENDS_COMMANDS = Version(0, 171, 0)
 _MAKES_FOLDERS = Version(0, 171, 0)
 _KNOWS_FULL_CONTEXT = Version(0, 171, 0)
 _WORKTREES = Version(0, 171, 0)
@@ -146,6 +149,7 @@ def traits(version: str) -> Traits:
         worktrees=release >= _WORKTREES,
         knows_full_context=release >= _KNOWS_FULL_CONTEXT,
         goes_back=release >= _GOES_BACK,
+        ends_commands=release >= _ENDS_COMMANDS,
         makes_folders=release >= _MAKES_FOLDERS,
         resumes_by_path=release < _ENVELOPE,
         hangs_after_failure=release < _ENVELOPE,

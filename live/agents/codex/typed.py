@@ -11,6 +11,7 @@ from live.terminal import CONTROL_C, CONTROL_U, DOWN, ENTER, ESCAPE, LEFT, TAB, 
 
 _WORKING = "esc to interrupt"
 _INTERRUPTED = "Conversation interrupted"
+_RUNNING = "background terminal running"
 _PLAN = "Implement this plan?"
 _BROWSING = re.compile(r"↵ rewind|enter to edit message")
 _COMPOSER = re.compile(r"^› ", re.MULTILINE)
@@ -21,10 +22,11 @@ _PASTE = "\x1b[200~{}\x1b[201~"
 class TypedConversation(Conversation):
     """One process of the terminal interface, told from what stands on its screen."""
 
-    def __init__(self, terminal: Terminal, workspace: str, *, queues: bool) -> None:
+    def __init__(self, terminal: Terminal, workspace: str, *, queues: bool, stops: bool) -> None:
         self._terminal = terminal
         self._workspace = workspace
         self._queues = queues
+        self._stops = stops
         self._prompts = 0
 
     def begin(self) -> None:
@@ -103,7 +105,12 @@ class TypedConversation(Conversation):
         return _WORKING not in self._terminal.look() and self._terminal.still(_REST_SECONDS)
 
     def end(self) -> None:
-        """Give the command that quits."""
+        """Give the command that quits; before, where the end of what still runs is else written
+        down by chance, the one that stops it."""
+        if self._stops and _RUNNING in self._terminal.look():
+            self._terminal.submit("/stop")
+            self._terminal.wait(lambda shown: _RUNNING not in shown, "stop what still ran")
+            self._terminal.wait(lambda _: self._terminal.still(_REST_SECONDS), "come to rest")
         self._terminal.submit("/quit")
         self._terminal.end()
 
