@@ -33,8 +33,10 @@ from transcripts.model import (
     AnyMessage,
     Call,
     CommandExecution,
+    CompactBoundary,
     Error,
     FileEdit,
+    Plan,
     Reasoning,
     SubAgent,
     Text,
@@ -356,7 +358,8 @@ def _judgement(
     if wrong:
         return Judgement(verdict="lost", losses=losses, why="; ".join(wrong))
     verdict = found.verdict
-    if verdict == "narrated" and not isinstance(message, Reasoning) and "narrated" not in declared:
+    recorded = isinstance(message, CompactBoundary | Plan) and "narrated" not in declared
+    if verdict == "narrated" and recorded:
         # The target's own record of it, of which its CLI shows the model words of its own.
         verdict = "translated"
     if verdict == "narrated" or not losses:
