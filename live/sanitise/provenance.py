@@ -27,6 +27,13 @@ from live.sanitise.rules import Marker
 PLACEHOLDER = re.compile(r"\[elided: [\w./-]+, \d+k?\]")
 TOKEN = re.compile(r"[\w$.:/@+*\[\]()-]{1,80}")
 
+_NUMBERS: dict[bool | str, str] = {
+    False: "",
+    True: r"(?: ?-?\d+)?",
+    "always": r" ?-?\d+",
+}
+"""What may, or must, follow a marker's words."""
+
 _SPLITS = 16
 """A piece of the script this long stands by itself; shorter ones inside foreign words are
 taken for chance."""
@@ -57,7 +64,7 @@ class Provenance:
         self.admit(())
         self._markers = re.compile(
             "|".join(
-                _bounded(piece) + (r"(?: ?-?\d+)?" if marker.number else "")
+                _bounded(piece) + _NUMBERS[marker.number]
                 for marker in sorted(markers, key=lambda marker: -len(marker.text))
                 for piece in sorted(_spellings(marker.text))
             )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from semver import Version
@@ -175,13 +175,14 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A short wording of the CLI's that a reader needs, and the module that parses it.
 
-    With ``number``, the number behind it is part of what it says. One that is ``retired`` was
+    With ``number``, the number behind it is part of what it says; where ``always`` one must be
+    there. One that is ``retired`` was
     let into recordings that exist, and into no new one: it said too little to be the CLI's alone.
     """
 
     text: str
     parsed_by: str
-    number: bool = False
+    number: bool | Literal["always"] = False
     retired: bool = False
 
 
