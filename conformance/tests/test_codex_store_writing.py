@@ -740,6 +740,29 @@ def test_an_image_that_a_script_had_opened_has_no_result_of_its_own(tmp_path: Pa
     assert (found.caller, found.in_context) == (messages[0].id, False)
 
 
+def test_a_scripts_command_that_ended_late_moves_nothing_that_was_said_meanwhile(tmp_path: Path):
+    shared: Any = {"id": "", "author": "model", "turn": "t1", "response": "r1"}
+    script = ToolCall(name="exec", arguments="run()", external_id="c1", output=text("1"), **shared)
+    inner = CommandExecution(
+        name="exec_command",
+        command="pump",
+        external_id="exec-1",
+        caller="m0",
+        in_context=False,
+        exit_code=0,
+        exit_code_source="field",
+        output=text("dry"),
+        **shared,
+    )
+    sent = transcript(script, inner, replace(prompt("stop"), turn="t2"), agent="codex")
+    late = replace(sent.messages[1], at=STARTED + timedelta(hours=1))
+    messages = (sent.messages[0], late, sent.messages[2])
+    written = write(tmp_path, replace(sent, messages=messages))
+    assert written.losses == ()
+    back = CodexStore.read_path(written.path)
+    assert [(m.kind, m.at) for m in back.messages] == [(m.kind, m.at) for m in messages]
+
+
 # ------------------------------------------------------------------ the file
 
 

@@ -211,6 +211,7 @@ class _Session:
         self._messages = list(self._carried())
         self._calling = Calling(rollout, self._messages)
         self._replacing = Replacing(rollout, self._messages)
+        self._late = self._told_late()
         self._turn_open: str | None = None
         self._tokens: dict[str, int] = {}
         self._model: str | None = None
@@ -227,6 +228,25 @@ class _Session:
                 yield message
             else:
                 self._rollout.lose(reason[0], message, reason[1])
+
+    def _told_late(self) -> dict[str, Call]:
+        """Return the calls of scripts that ended when the conversation had long gone on.
+
+        Codex records such a call when it ends: its place is behind what was said meanwhile.
+        """
+        late: dict[str, Call] = {}
+        following: datetime | None = None
+        for message in reversed(self._messages):
+            if message.at is None:
+                continue
+            inner = (
+                message if isinstance(message, Call) and self._calling.is_inner(message) else None
+            )
+            if inner is not None and following is not None and message.at > following:
+                late[message.id] = inner
+            elif inner is None:
+                following = message.at if following is None else min(following, message.at)
+        return late
 
     def leave_threads(self, carried: Container[str]) -> None:
         """Say which messages of agents stay behind: those of threads that are not carried."""
@@ -275,8 +295,11 @@ class _Session:
         """Write the conversation; :class:`NothingToWrite` if there is none."""
         opened = len(self._rollout.lines)
         for _, answer in groupby(self._messages, key=_answer_of):
-            self._say_together(list(answer))
+            self._say_together([one for one in answer if one.id not in self._late])
         self._end_turn()
+        for message in sorted(self._late.values(), key=lambda one: one.at or _EPOCH):
+            self._rollout.go_on(message.at, message)
+            self._calling.call(message)
         self._replacing.go_back()
         if len(self._rollout.lines) == opened:
             raise NothingToWrite(

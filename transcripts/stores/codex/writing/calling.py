@@ -95,7 +95,7 @@ class Calling:
 
     def _command(self, message: CommandExecution) -> Closing:
         call_id = self._call_id(message)
-        if self._is_inner(message):
+        if self.is_inner(message):
             self._rollout.event(items.command_end(message, call_id, self._rollout.cwd))
             return []
         if self._rollout.own and message.arguments is not None:
@@ -146,7 +146,7 @@ class Calling:
     def _file_change(self, message: FileChange) -> Closing:
         call_id = self._call_id(message)
         evidence = items.patch_end(message, call_id, message.changes)
-        if self._is_inner(message) and evidence is not None:
+        if self.is_inner(message) and evidence is not None:
             self._rollout.event(evidence)
             return []
         recorded = self._rollout.own and message.arguments is not None
@@ -188,7 +188,7 @@ class Calling:
                 self._rollout.lose("orphan-result-narrated", message, "no call to put it under")
                 return []
         call_id = self._call_id(message)
-        if self._is_inner(message):
+        if self.is_inner(message):
             viewed = self._viewed_image(message)
             self._rollout.event(
                 items.mcp_end(message, call_id)
@@ -236,7 +236,7 @@ class Calling:
             return []
         return [("event_msg", items.tool_end(message, call_id))]
 
-    def _is_inner(self, message: Call) -> bool:
+    def is_inner(self, message: Call) -> bool:
         """Whether a script of code mode made the call, so that only an event records it."""
         own_id = message.external_id or ""
         return self._rollout.own and message.caller is not None and own_id.startswith("exec-")
