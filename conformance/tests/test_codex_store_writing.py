@@ -142,6 +142,16 @@ def test_a_command_whose_status_nobody_knows_keeps_it_unknown(tmp_path: Path):
     assert back.output == sent.output
 
 
+def test_a_command_that_was_broken_off_stays_so_with_what_was_said_of_it(tmp_path: Path):
+    for words in ("The user stopped it.", "aborted by user after 1.0s"):
+        stopped = CommandExecution(
+            id="", author="model", name="Bash", command="saw", status="cancelled", error=words
+        )
+        found = alone(across(tmp_path / words[:3], stopped))
+        assert isinstance(found, CommandExecution)
+        assert (found.status, found.error, found.output) == ("cancelled", words, None)
+
+
 def test_a_command_that_never_ran_has_its_error(tmp_path: Path):
     sent = CommandExecution(
         id="", author="model", name="Bash", command="ls", status="declined", error="not today"

@@ -39,6 +39,8 @@ WITHOUT_RESULT: dict[Status, str] = {
 
 _CLOSED: dict[str, Status] = {sentence: status for status, sentence in WITHOUT_RESULT.items()}
 
+_BROKEN_OFF = f"{WITHOUT_RESULT['cancelled']}\n"
+
 _EXEC_FRAME = re.compile(
     r"(?:Chunk ID: [^\n]*\n)?"
     r"(?:Wall time: [^\n]*\n)?"
@@ -95,6 +97,19 @@ class Framed(NamedTuple):
     exit_code: int | None = None
     background_id: str | None = None
     is_cut: bool = False
+
+
+def broken_off(words: str) -> str:
+    """Return the result of a call that was broken off: our own sentence, and what was said of it.
+
+    Codex has no status for that, only words of its own, and these are another CLI's.
+    """
+    return _BROKEN_OFF + words
+
+
+def words_of_broken_off(output: str) -> str | None:
+    """Return the words behind our own sentence that a call was broken off; None without it."""
+    return output.removeprefix(_BROKEN_OFF) if output.startswith(_BROKEN_OFF) else None
 
 
 def failure(output: str) -> Status | None:

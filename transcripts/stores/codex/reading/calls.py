@@ -149,11 +149,13 @@ class _Call:
             fields["output_extent"] = "truncated" if result.is_cut else _extent(result.body)
             fields["background_id"] = result.background_id
         elif self._text is not None and draft.has_call:
+            broken_off = tools.words_of_broken_off(self._text)
+            failed = tools.failure(self._text) or _unhappy(evidence) or "failed"
             return CommandExecution(
                 **self._common,
                 **self._command_fields(evidence, command, workdir),
-                status=tools.failure(self._text) or _unhappy(evidence) or "failed",
-                error=self._text,
+                status=failed if broken_off is None else "cancelled",
+                error=self._text if broken_off is None else broken_off,
             )
         elif self._has_output and self._text is None:
             fields["output"] = content_of(draft.output)

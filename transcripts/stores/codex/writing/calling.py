@@ -112,6 +112,8 @@ class Calling:
         told = message.exit_code_source == "field" or message.duration_ms or message.stderr
         # A call in the background has for its result that it was started; its end is an event.
         told = told or message.background_id
+        if message.status == "cancelled" and message.error and not tools.failure(message.error):
+            return self._closed(call, message, tools.broken_off(message.error))
         if message.error is not None or (told and message.exit_code is not None):
             lines.append(("event_msg", items.command_end(message, call_id, self._rollout.cwd)))
         if message.error is not None:
