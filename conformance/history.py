@@ -183,7 +183,8 @@ def judge_history(
     outside = [atom for atom in atoms(sent) if _is_outside(atom.message)]
     for atom in (*inside, *outside):
         message = atom.message
-        ordered = not _is_outside(message)
+        # What a compaction preserves stands before it, and is shown behind its summary.
+        ordered = not _is_outside(message) and not getattr(message, "preserved", ())
         found = _find(atom, history, after if ordered else Place(0))
         told = isinstance(message, Error) and any(message.text in one for one in results)
         judgement = _judgement(atom, found, declared.get(message.id, set()), told_by_call=told)

@@ -17,6 +17,7 @@ from transcripts.model import (
     AnyMessage,
     Call,
     CommandExecution,
+    CompactBoundary,
     Opaque,
     Reasoning,
     SubAgent,
@@ -218,3 +219,19 @@ def test_what_an_agent_failed_of_may_be_told_when_it_has_failed() -> None:
     assert judge_history((failed,), [*call, told], ())["s"].verdict == "translated"
     silent = _call("c", "spawn", {"message": "Look under the benches."}, "started")
     assert judge_history((failed,), [*silent], ())["s"].verdict == "lost"
+
+
+def test_what_a_compaction_preserves_may_be_shown_behind_its_summary() -> None:
+    kept = UserMessage(id="k", author="human", content=(Text(text="Which wheel, WHEEL-1?"),))
+    summary = (Text(text="The mill has three wheels, MILL-2."),)
+    boundary = CompactBoundary(id="b", author="harness", summary=summary, preserved=("k",))
+    later = UserMessage(id="l", author="human", content=(Text(text="Can it be mended, OAK-3?"),))
+    shown = [
+        Entry(role="user", type="text", text=text)
+        for text in ("The mill has three wheels, MILL-2.", "Which wheel, WHEEL-1?")
+    ]
+    last = Entry(role="user", type="text", text="Can it be mended, OAK-3?")
+    judged = judge_history((kept, boundary, later), [*shown, last], ())
+    assert {one.verdict for one in judged.values()} == {"exact", "translated"}
+    misplaced = judge_history((kept, boundary, later), [last, *shown], ())
+    assert misplaced["l"].verdict == "lost"

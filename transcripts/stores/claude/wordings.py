@@ -80,6 +80,7 @@ NO_ERROR = "no error"
 
 _CODE_IN_WORDS = (2, 0, 77)
 _RELEASE = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)")
+_FILE_ORDER = (2, 1, 112)
 _NOT_RUN = re.compile(r"<tool_use_error>|InputValidationError\b|PreToolUse:|.* blocked by hook\b")
 
 _CALL_INTERRUPTED = re.compile(r"\[Tool call interrupted(?:\W|$)")
@@ -200,8 +201,18 @@ def is_usage_limit(text: str) -> bool:
 
 def words_exit_codes(release: str | None) -> bool:
     """Whether a release says with which code a command failed: 2.0.77 does, 2.0.0 does not."""
+    return _is_since(_CODE_IN_WORDS, release)
+
+
+def goes_by_file_order(release: str | None) -> bool:
+    """Whether a release takes the last row of a file for the newest: 2.1.112 does, 2.1.50 goes
+    by the times."""
+    return _is_since(_FILE_ORDER, release)
+
+
+def _is_since(first: tuple[int, int, int], release: str | None) -> bool:
     found = _RELEASE.match(release or "")
-    return not found or tuple(int(number) for number in found.groups()) >= _CODE_IN_WORDS
+    return not found or tuple(int(number) for number in found.groups()) >= first
 
 
 def is_commands_own(text: str) -> bool:

@@ -27,7 +27,7 @@ from transcripts.narration import scrub_value
 from transcripts.records import jsonlines
 from transcripts.records.placing import place_file
 from transcripts.stores.base import WrittenSession
-from transcripts.stores.claude import layout
+from transcripts.stores.claude import layout, wordings
 from transcripts.stores.claude.reader import AGENT, session_scope, typed_words
 from transcripts.stores.claude.reading.titles import first_line
 from transcripts.stores.claude.writing.chain import Chain
@@ -157,7 +157,9 @@ class _Session:
             thread=agent,
             envelope=envelope,
             start=self._start,
-            rising=not self._settings.own,
+            rising=not (
+                self._settings.own and wordings.goes_by_file_order(str(envelope["version"]))
+            ),
         )
         composer = Composer(chain, self._settings, messages, self._calls)
         composer.write()
