@@ -208,9 +208,6 @@ def opaque(content: Content) -> list[str]:
 
 def without_noise(message: AnyMessage) -> AnyMessage:
     """Return the message without what names it, places it or links it to others."""
-    superseded = message.superseded_by
-    if isinstance(message, CompactBoundary):
-        message = replace(message, preserved=("",) * len(message.preserved))
     return replace(
         message,
         id="",
@@ -224,7 +221,6 @@ def without_noise(message: AnyMessage) -> AnyMessage:
         at=None,
         at_source=None,
         inherited_from=None,
-        superseded_by=None if superseded is None else replace(superseded, id=None),
     )
 
 

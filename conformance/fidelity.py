@@ -24,7 +24,7 @@ from conformance.essence import Atom, atoms
 from conformance.pairing import misplaced, pair, strays
 from conformance.verdicts import Judgement, Verdict, in_order
 from transcripts.losses import Loss, LossId
-from transcripts.model import AnyMessage, CommandExecution
+from transcripts.model import AnyMessage, CommandExecution, CompactBoundary
 
 
 class Fidelity(NamedTuple):
@@ -60,6 +60,7 @@ def compare(
         if "harness-dropped" in declared.get(atom.message.id, ())
     }
     pairs = pair(there, back, behind)
+    back = _linked_as_sent(there, back, pairs)
     wrong_place = misplaced(there, pairs)
     by_message: dict[str, list[tuple[Atom, Atom | None]]] = {}
     for index, atom in enumerate(there):
@@ -90,6 +91,28 @@ def _located(message: AnyMessage, cwd: str | None) -> AnyMessage:
     if isinstance(message, CommandExecution) and message.cwd is None:
         return replace(message, cwd=cwd)
     return message
+
+
+def _linked_as_sent(
+    there: Sequence[Atom], back: Sequence[Atom], pairs: Mapping[int, int]
+) -> list[Atom]:
+    """Return what came back with its links to other messages as links to those that were sent.
+
+    A new session derives ids of its own, so a link is the same one if it leads to the copy of
+    what it led to. One that leads elsewhere keeps its own id, and so stays a difference.
+    """
+    sent_id = {back[j].message.id: there[i].message.id for i, j in pairs.items()}
+    linked: list[Atom] = []
+    for atom in back:
+        message = atom.message
+        why = message.superseded_by
+        if why is not None and why.id is not None:
+            message = replace(message, superseded_by=replace(why, id=sent_id.get(why.id, why.id)))
+        if isinstance(message, CompactBoundary):
+            kept = tuple(sent_id.get(one, one) for one in message.preserved)
+            message = replace(message, preserved=kept)
+        linked.append(atom if message is atom.message else atom._replace(message=message))
+    return linked
 
 
 def _judge(

@@ -86,6 +86,9 @@ class Replacing:
             return
         self._rollout.forget(gone)
         history = self._rollout.history
+        # Codex puts prompts before what it tells of their surroundings: the order is its own.
+        places = {one: place for place, one in enumerate(boundary.preserved)}
+        history.sort(key=lambda held: places.get(held.message or "", len(places)))
         if words:
             summary = [{"type": "input_text", "text": words}]
             told = items.message("user", summary, None, **items.tagged([SUMMARY], None, 1))
