@@ -34,6 +34,7 @@ def truth(
 ) -> dict[str, Any]:
     """Return the document that a case's ``truth.json`` holds; :class:`Untrue` if it is not."""
     _check_asked(played, exchanges)
+    _check_summarised(scenario, exchanges)
     known = expected(played, driver, scenario, exchanges)
     messages = [message for message, _ in known]
     _check_results(known, exchanges)

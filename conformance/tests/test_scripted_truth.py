@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from live.agents.claude import ClaudeDriver
@@ -185,3 +186,15 @@ def test_a_failure_without_its_status_is_said_to_be_so() -> None:
         _, (_, known) = expected(steps(scenario, driver, PLACE), driver, scenario)
         found.append(set(known))
     assert found == [{"status_code"}, set()]
+
+
+def test_a_compaction_for_which_no_summary_was_asked_makes_a_run_untrue() -> None:
+    driver = ClaudeDriver("2.1.332")
+    scenario = script.load("compaction-auto")
+    played = steps(scenario, driver, PLACE)
+    names = [step.id for step in played]
+    asked = [exchange(name, "wheels: 3") for name in names]
+    with pytest.raises(Untrue, match="never asked for a summary"):
+        truth(scenario, driver, played, asked)
+    summary = msgspec.structs.replace(exchange(names[-1]), kind="compaction", response=None)
+    assert truth(scenario, driver, played, [*asked, summary])["scenario"] == "compaction-auto"
