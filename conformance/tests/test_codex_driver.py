@@ -15,7 +15,7 @@ from live.agents import patches
 from live.agents.base import CannotDo, Translation, find_driver
 from live.agents.codex import CodexDriver
 from live.composing import steps
-from live.model.play import Play, PlayResponse, PlayTurn, Thread
+from live.model.play import Play, PlayResponse, PlayTurn, Thread, WireCall
 from live.model.process import ScriptedModel
 from live.model.script import Scenario
 from live.model.wires.responses import history, whole
@@ -37,6 +37,12 @@ def said(driver: CodexDriver, script: Scenario, answer: int = -1) -> list[Transl
     return list(driver.translate_response(response, script, WORKSPACE))
 
 
+def wire(translation: Translation) -> WireCall:
+    """Return the call that the model makes; a translation may also stand for words alone."""
+    assert translation.call is not None
+    return translation.call
+
+
 def driver(version: str = NEW, dialect: str | None = None) -> CodexDriver:
     found = find_driver("codex", version, dialect)
     assert isinstance(found, CodexDriver)
@@ -49,7 +55,7 @@ MISS = {"verb": "command", "id": "miss", "run": "grep -q hops ledger.txt", "exit
 
 def test_a_command_is_exec_command_and_its_exit_code_is_a_value_not_an_error() -> None:
     (one,) = said(driver(), scenario([MISS]))
-    assert (one.call.name, one.call.arguments) == ("exec_command", {"cmd": MISS["run"]})
+    assert (wire(one).name, wire(one).arguments) == ("exec_command", {"cmd": MISS["run"]})
     (expected,) = one.expects
     assert expected.kind == "CommandExecution"
     assert expected.fields["exit_code"] == 1
@@ -59,15 +65,15 @@ def test_a_command_is_exec_command_and_its_exit_code_is_a_value_not_an_error() -
 def test_there_is_no_reading_tool_so_a_file_with_a_space_is_read_by_a_quoted_command() -> None:
     read = {"verb": "read", "id": "look", "path": "old ledger.txt", "content": "oats\n"}
     (one,) = said(driver(), scenario([read]))
-    assert one.call.arguments == {"cmd": "cat 'old ledger.txt'"}
+    assert wire(one).arguments == {"cmd": "cat 'old ledger.txt'"}
     assert one.expects[0].fields["output"] == "oats\n"
 
 
 def test_an_update_inside_a_line_becomes_the_whole_line() -> None:
     update = {"verb": "update", "id": "fix", "path": "ledger.txt", "old": "14", "new": "41"}
     (one,) = said(driver(), scenario([update]))
-    assert one.call.custom
-    assert one.call.arguments == (
+    assert wire(one).custom
+    assert wire(one).arguments == (
         "*** Begin Patch\n*** Update File: ledger.txt\n@@\n-barley 14\n+barley 41\n*** End Patch\n"
     )
     (change,) = one.expects[0].fields["changes"]
@@ -90,7 +96,7 @@ def test_a_fragment_over_line_ends_is_widened_to_the_lines_it_touches(
 ) -> None:
     update = {"verb": "update", "id": "fix", "path": "ledger.txt", "old": old, "new": new}
     (one,) = said(driver(), scenario([update]))
-    assert one.call.arguments == (
+    assert wire(one).arguments == (
         f"*** Begin Patch\n*** Update File: ledger.txt\n@@\n{hunk}*** End Patch\n"
     )
 
@@ -99,7 +105,7 @@ def test_a_patch_that_moves_a_file_quotes_it_as_earlier_calls_left_it() -> None:
     first = [{"verb": "update", "id": "u", "path": "ledger.txt", "old": "oats", "new": "spelt"}]
     second = [{"verb": "rename", "id": "mv", "path": "ledger.txt", "to": "book.txt"}]
     (one,) = said(driver(), scenario(first, second))
-    assert one.call.arguments == (
+    assert wire(one).arguments == (
         "*** Begin Patch\n*** Update File: ledger.txt\n*** Move to: book.txt\n@@\n spelt 3\n"
         "*** End Patch\n"
     )
@@ -146,7 +152,7 @@ def test_the_checklist_exists_until_it_was_taken_away() -> None:
     items = [{"text": "Sow", "status": "completed"}, {"text": "Reap", "status": "pending"}]
     script = scenario([{"verb": "todo", "id": "t", "items": items}])
     (one,) = said(driver(OLD), script)
-    assert one.call.arguments == {
+    assert wire(one).arguments == {
         "plan": [{"step": "Sow", "status": "completed"}, {"step": "Reap", "status": "pending"}]
     }
     assert one.expects[0].fields["items"] == items
@@ -160,8 +166,9 @@ MCP = {"verb": "mcp", "id": "m", "tool": "weigh", "arguments": {"what": "oats"},
 
 def test_the_namespace_of_an_mcp_tool_is_the_releases_own() -> None:
     (new,), (old,) = (said(driver(version), scenario([MCP])) for version in (NEW, OLD))
-    assert new.call.namespace is not None
-    assert old.call.namespace == new.call.namespace + "__"
+    namespace = wire(new).namespace
+    assert namespace is not None
+    assert wire(old).namespace == namespace + "__"
     assert new.expects == old.expects
     assert new.expects[0].fields["output"] == "3 kg"
 
@@ -177,7 +184,7 @@ SPAWN = {
 
 def test_a_subagents_report_is_waited_for_by_the_id_that_spawning_told() -> None:
     (one,) = said(driver(), scenario([SPAWN]))
-    assert one.call.arguments == {"message": "Count the sacks in the barn."}
+    assert wire(one).arguments == {"message": "Count the sacks in the barn."}
     (wait,) = one.then
     assert wait.name == "wait_agent"
     assert wait.arguments["targets"] == [{"$result": ["spawn-1", "agent_id"]}]
@@ -187,16 +194,16 @@ def test_a_subagents_report_is_waited_for_by_the_id_that_spawning_told() -> None
 
 def test_in_code_mode_a_subagent_has_a_name_of_our_own() -> None:
     (one,) = said(driver(NEW, "code-mode"), scenario([SPAWN]))
-    assert one.call.namespace == "collaboration"
-    assert one.call.arguments["task_name"] == "spawn_1"
+    assert wire(one).namespace == "collaboration"
+    assert wire(one).arguments["task_name"] == "spawn_1"
     assert "targets" not in one.then[0].arguments
     assert list(one.expects[0].unrecorded) == ["prompt"]
 
 
 def test_code_mode_is_a_script_and_what_it_did() -> None:
     (one,) = said(driver(NEW, "code-mode"), scenario([COUNT]))
-    assert (one.call.name, one.call.custom) == ("exec", True)
-    assert json.dumps(COUNT["run"]) in one.call.arguments
+    assert (wire(one).name, wire(one).custom) == ("exec", True)
+    assert json.dumps(COUNT["run"]) in wire(one).arguments
     assert [expected.kind for expected in one.expects] == ["ToolCall", "CommandExecution"]
     assert one.expects[0].fields["output"] == "3\n"
 
@@ -204,14 +211,14 @@ def test_code_mode_is_a_script_and_what_it_did() -> None:
 def test_parallel_calls_in_code_mode_are_one_script_that_leaves_them_in_finishing_order() -> None:
     script = scenario([COUNT, MISS], finish_order=["miss", "count"])
     (one,) = said(driver(NEW, "code-mode"), script)
-    assert "Promise.all" in one.call.arguments
+    assert "Promise.all" in wire(one).arguments
     assert [expected.fields.get("command") for expected in one.expects] == [
         None,
         MISS["run"],
         COUNT["run"],
     ]
     two = said(driver(), script)
-    assert [translation.call.id for translation in two] == ["count", "miss"]
+    assert [wire(translation).id for translation in two] == ["count", "miss"]
 
 
 def test_a_patch_refused_in_code_mode_breaks_the_script_and_leaves_nothing_else() -> None:
@@ -288,7 +295,7 @@ def test_a_parameter_marked_encrypted_is_sealed_by_the_provider_and_opened_for_t
     spawn = {"type": "function", "name": "spawn_agent", "parameters": schema}
     offered = {"type": "namespace", "name": "collaboration", "tools": [spawn]}
     (call,) = said(driver(NEW, "code-mode"), scenario([SPAWN]))
-    answer = PlayResponse(id="a", calls=(call.call,))
+    answer = PlayResponse(id="a", calls=(wire(call),))
     for tools in (
         {"tools": [offered]},
         {"input": [{"type": "additional_tools", "tools": [offered]}]},
@@ -306,14 +313,14 @@ def test_a_parameter_marked_encrypted_is_sealed_by_the_provider_and_opened_for_t
 
 def test_the_same_tool_in_another_namespace_is_not_sealed() -> None:
     (call,) = said(driver(), scenario([SPAWN]))
-    (item,) = whole(PlayResponse(id="a", calls=(call.call,)), {"tools": []}, "m")["output"]
+    (item,) = whole(PlayResponse(id="a", calls=(wire(call),)), {"tools": []}, "m")["output"]
     assert json.loads(item["arguments"]) == {"message": "Count the sacks in the barn."}
 
 
 def test_answers_with_calls_linger_and_a_wait_for_a_subagent_begins_late() -> None:
     (spawn,) = said(driver(), scenario([SPAWN]))
     responses = (
-        PlayResponse(id="a", calls=(spawn.call,)),
+        PlayResponse(id="a", calls=(wire(spawn),)),
         PlayResponse(id="b", calls=spawn.then),
         PlayResponse(id="c", text="Done."),
     )
@@ -358,17 +365,17 @@ def test_the_shell_is_asked_in_the_words_of_its_release(
     version: str, name: str, arguments: dict[str, Any]
 ) -> None:
     (one,) = said(driver(version), scenario([MISS]))
-    assert (one.call.name, one.call.arguments) == (name, arguments)
+    assert (wire(one).name, wire(one).arguments) == (name, arguments)
 
 
 def test_where_patching_is_no_tool_the_shell_is_given_the_patch() -> None:
     create = {"verb": "create", "id": "c", "path": "new.txt", "content": "hops 1\n"}
     patch = "*** Begin Patch\n*** Add File: new.txt\n+hops 1\n*** End Patch\n"
     (one,) = said(driver("0.20.0"), scenario([create]))
-    assert one.call.name == "shell"
-    assert one.call.arguments == {"command": ["apply_patch", patch]}
+    assert wire(one).name == "shell"
+    assert wire(one).arguments == {"command": ["apply_patch", patch]}
     (one,) = said(driver("0.45.0"), scenario([create]))
-    assert (one.call.name, one.call.arguments, one.call.custom) == ("apply_patch", patch, True)
+    assert (wire(one).name, wire(one).arguments, wire(one).custom) == ("apply_patch", patch, True)
 
 
 def test_a_path_is_absolute_only_where_the_record_says_of_what() -> None:
@@ -401,7 +408,7 @@ def test_an_mcp_tool_is_called_by_the_name_of_its_release(
 ) -> None:
     boom = {"verb": "mcp", "id": "b", "tool": "boom", "arguments": {}, "error": "no wind"}
     (one,) = said(driver(version), scenario([boom]))
-    assert (one.call.namespace, one.call.name) == (namespace, name)
+    assert (wire(one).namespace, wire(one).name) == (namespace, name)
     kept = "status" not in one.expects[0].unrecorded
     assert kept is (namespace is not None)
 
@@ -420,9 +427,9 @@ def test_an_agent_is_spawned_and_waited_for_in_the_words_of_its_release(
 ) -> None:
     (one,) = said(driver(version), scenario([SPAWN]))
     (wait,) = one.then
-    assert (one.call.namespace, wait.namespace) == (namespace, namespace)
+    assert (wire(one).namespace, wait.namespace) == (namespace, namespace)
     assert wait.name == waits[0]
-    assert wait.arguments[waits[1]] == [{"$result": [one.call.id, "agent_id"]}]
+    assert wait.arguments[waits[1]] == [{"$result": [wire(one).id, "agent_id"]}]
 
 
 def test_there_are_no_agents_before_they_came() -> None:

@@ -136,7 +136,9 @@ def test_the_older_release_sets_its_checklist_at_once() -> None:
 @pytest.mark.parametrize(("version", "name"), [("2.1.332", "Agent"), ("2.0.77", "Task")])
 def test_a_task_is_handed_over_by_the_releases_own_tool(version: str, name: str) -> None:
     played = steps(script.load("subagent"), ClaudeDriver(version), PLACE)
-    assert played[0].translations[0].call.name == name
+    call = played[0].translations[0].call
+    assert call is not None
+    assert call.name == name
 
 
 def test_a_play_holds_every_thread_and_every_answer_once() -> None:
