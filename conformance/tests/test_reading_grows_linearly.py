@@ -126,4 +126,5 @@ def test_a_long_line_is_not_gone_through_letter_by_letter(tmp_path: Path) -> Non
         path = tmp_path / f"{length}.jsonl"
         path.write_bytes(b'{"text":"' + text.encode() + b'"}\n')
         work.append(calls(lambda path=path: jsonlines.read(path, tmp_path)))
-    assert work[0] == work[1]
+    # A hundred times the letters; one call more or less is the interpreter's own.
+    assert work[1] < 1.1 * work[0]
