@@ -24,7 +24,7 @@ _STYLES: Mapping[Effect, str] = {
 
 
 def place(schemas: Path, rules: ResumeRules) -> Path:
-    """Return where a release's rules are kept; a dialect of its own has a directory of its own."""
+    """Return where a release's rules are kept."""
     return schemas / rules.agent / rules.release / NAME
 
 
