@@ -13,7 +13,7 @@ import pytest
 
 from live.agents import patches
 from live.agents.base import CannotDo, Translation, find_driver
-from live.agents.codex import CodexDriver
+from live.agents.codex import CodexDriver, streaming
 from live.composing import steps
 from live.model.play import Play, PlayResponse, PlayTurn, Thread, WireCall
 from live.model.process import ScriptedModel
@@ -452,3 +452,25 @@ def test_what_a_release_keeps_of_no_result_is_said_to_be_unrecorded() -> None:
         LEDGER,
         {"deleted"},
     )
+
+
+def told(*items: tuple[str, str]) -> str:
+    """A stream of items that ended, each given by its id and its kind."""
+    records = [{"type": "item.completed", "item": {"id": id, "type": kind}} for id, kind in items]
+    return "".join(json.dumps(one) + "\n" for one in records)
+
+
+def test_calls_made_at_once_are_numbered_as_they_end_whichever_began_first() -> None:
+    said, call, ended = "agent_message", "command_execution", "mcp_tool_call"
+    one = told(("item_0", said), ("item_2", call), ("item_10", call), ("item_9", ended))
+    other = told(("item_0", said), ("item_10", call), ("item_9", call), ("item_2", ended))
+    assert streaming.records(one) == streaming.records(other)
+    ids = [record["item"]["id"] for record in streaming.records(one)]
+    assert ids == ["item_0", "item_2", "item_9", "item_10"]
+
+
+def test_a_call_that_outlasts_what_was_said_meanwhile_keeps_its_number() -> None:
+    call, said = "command_execution", "agent_message"
+    stream = told(("item_2", call), ("item_3", said), ("item_1", call), ("ws_ripe", "web_search"))
+    ids = [record["item"]["id"] for record in streaming.records(stream)]
+    assert ids == ["item_2", "item_3", "item_1", "ws_ripe"]

@@ -158,6 +158,46 @@ def test_events_that_race_are_put_in_one_order_and_still_form_one_chain() -> Non
         assert [record["parentId"] for record in document.records] == [None, *ids[:-1]]
 
 
+@pytest.mark.parametrize("ahead", [True, False])
+def test_what_is_said_aside_points_at_what_it_points_at_in_the_file(ahead: bool) -> None:
+    change, settings = "session.model_change", "subagent.configured"
+    racing = (change, settings) if ahead else (settings, change)
+    raw = chained("subagent.started", *racing, "user.message", "assistant.turn_start")
+    cleaner = sanitiser()
+    (clean,) = cleaner.documents([raw])
+    # The stream is not told of the change, and so never has the two side by side.
+    said = [one for one in raw.records if one["type"] != change]
+    (aside,) = cleaner.aside([lines(*said, path="stream/1.jsonl")])
+    assert list(aside.records) == [one for one in clean.records if one["type"] != change]
+
+
+def test_what_races_aside_is_told_in_the_order_of_the_file() -> None:
+    raw = chained("assistant.turn_end", "tool.execution_complete", "subagent.completed", "done")
+    cleaner = sanitiser()
+    (clean,) = cleaner.documents([raw])
+    before, *racing, after = raw.records
+    between = event("model.call_failure", "21.500")
+    aside = lines(before, racing[0], between, racing[1], after, path="stream/1.jsonl")
+    (aside,) = cleaner.aside([aside])
+    first, one, unfiled, other, last = aside.records
+    assert unfiled["type"] == "model.call_failure"
+    assert [first, one, other, last] == list(clean.records)
+    assert [one["type"], other["type"]] == ["subagent.completed", "tool.execution_complete"]
+
+
+def test_a_pointer_that_only_the_stream_has_stays() -> None:
+    raw = chained("user.message", "assistant.turn_start")
+    unwritten = event("system.message", "20.500")
+    cleaner = sanitiser()
+    (clean,) = cleaner.documents([raw])
+    prompt, start = raw.records
+    said = lines(prompt, {**start, "parentId": unwritten["id"]}, path="stream/1.jsonl")
+    (aside,) = cleaner.aside([said])
+    assert aside.records[0] == clean.records[0]
+    assert aside.records[1]["id"] == clean.records[1]["id"]
+    assert aside.records[1]["parentId"] not in {one["id"] for one in clean.records}
+
+
 def test_a_model_change_elsewhere_stays_where_it_is() -> None:
     raw = chained("subagent.configured", "user.message", "session.model_change")
     (clean,) = sanitiser().documents([raw])

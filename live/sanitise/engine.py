@@ -17,7 +17,7 @@ import msgspec
 from live.sanitise import renaming
 from live.sanitise.derived import with_all_offsets, with_reaches
 from live.sanitise.documents import Document, dumps
-from live.sanitise.ordering import floated, in_order
+from live.sanitise.ordering import as_filed, floated, in_order
 from live.sanitise.provenance import TOKEN, Provenance, placeholder
 from live.sanitise.rules import TIED_SECONDS, Rules, named
 
@@ -67,10 +67,12 @@ class Sanitiser:
         self._instants: dict[tuple[Place, float], tuple[float, int]] = {}
         self._clocks: dict[str, renaming.Clock] = {}
         self._places: dict[str, Place] = {}
+        self._files: list[tuple[Document, Document]] = []
 
     def documents(self, documents: Sequence[Document]) -> list[Document]:
         """Return all files of a run, sanitised, in an order that no chance decides."""
-        ordered = sorted((in_order(one, self._rules) for one in documents), key=_masked)
+        self._files = [(one, in_order(one, self._rules)) for one in documents]
+        ordered = sorted((one for _, one in self._files), key=_masked)
         for document in ordered:
             self._learn(document)
         self._settle()
@@ -84,7 +86,7 @@ class Sanitiser:
         A record that stands in a file too keeps its times; any other has that of the record
         before it, so that nothing here moves a time there.
         """
-        ordered = [in_order(one, self._rules) for one in documents]
+        ordered = [as_filed(one, self._files, self._rules) for one in documents]
         for document in ordered:
             self._clocks[document.path] = self._clock
             before = (0.0, -1)

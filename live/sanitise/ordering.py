@@ -7,6 +7,7 @@ the CLI could have written: the same as on the other day.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -25,6 +26,53 @@ def in_order(document: Document, rules: Rules) -> Document:
             if _are(rule, records[index], records[index + 1]):
                 _turn(rule, records, index)
     return msgspec.structs.replace(document, records=tuple(records))
+
+
+def as_filed(
+    stream: Document, files: Sequence[tuple[Document, Document]], rules: Rules
+) -> Document:
+    """Return what was said aside with its records as their files have them once in order.
+
+    ``files`` are pairs: as it was written, and in order. A stream leaves records out, so that
+    neighbours in a file need not be any there: what was turned is known from the files alone. A
+    pointer that was not turned stays, even where the stream has another one than the file.
+    """
+    records = list(stream.records)
+    for id_key, parent in {(rule.id, rule.parent) for rule in rules.neighbours}:
+        for written, ordered in files:
+            if ordered.form == "lines":
+                _place_as(ordered, _turned(written, ordered, id_key, parent), records, id_key)
+    return msgspec.structs.replace(stream, records=tuple(records))
+
+
+def _turned(
+    written: Document, ordered: Document, id_key: str, parent: str
+) -> dict[Any, dict[str, Any]]:
+    """Return what putting a file in order changed of each record, by the record's id."""
+    pointers = {one[id_key]: one.get(parent) for one in _named(written.records, id_key)}
+    return {
+        one[id_key]: {parent: one[parent]} if pointers[one[id_key]] != one.get(parent) else {}
+        for one in _named(ordered.records, id_key)
+    }
+
+
+def _place_as(
+    ordered: Document, turned: dict[Any, dict[str, Any]], records: list[Any], id_key: str
+) -> None:
+    """Put those records that stand in a file, too, in its order, each where one of them stood."""
+    order = {one[id_key]: place for place, one in enumerate(_named(ordered.records, id_key))}
+    places = [
+        place
+        for place, one in enumerate(records)
+        if isinstance(one, dict) and one.get(id_key) in order
+    ]
+    there = sorted((records[place] for place in places), key=lambda one: order[one[id_key]])
+    for place, one in zip(places, there, strict=True):
+        records[place] = {**one, **turned[one[id_key]]}
+
+
+def _named(records: Sequence[Any], id_key: str) -> list[Any]:
+    return [one for one in records if isinstance(one, dict) and one.get(id_key) is not None]
 
 
 def without_chance(document: Document, rules: Rules) -> Document:
