@@ -139,10 +139,3 @@ class _Saying:
 def _transcript(case: Case) -> Path:
     path = case.home / case.facts.session_path
     return path / "events.jsonl" if path.is_dir() else path
-
-
-def write_session(path: Path, agent: str, corpus: Path, sizes: Sizes, size: int) -> None:
-    """Write one session of about so many bytes."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
-        file.writelines(Generator(agent, corpus, sizes).lines(size))

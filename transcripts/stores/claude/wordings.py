@@ -37,8 +37,6 @@ OWN_COMMAND = "own-command"
 """Wraps a command that the CLI carries out itself: the name stands before the message, behind it
 where the command is a prompt."""
 
-INTERRUPTED = "[Request interrupted by user]"
-
 REJECTED = (
     "The user doesn't want to proceed with this tool use.",
     "The user doesn't want to take this action right now.",

@@ -54,11 +54,6 @@ class State:
         self._counts_by_record = False
         self._last_total: Any = None
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no record has come yet."""
-        return self._record is None
-
     def arrive(
         self, record: Record, at: datetime | None, ordinal: int | None, first: First | None
     ) -> None:
