@@ -1,5 +1,7 @@
 """The ``transcripts`` command: list sessions, show one, carry one into another CLI.
 
+The commands about hooks stand in ``transcripts.hooks.cli``.
+
 Exit codes: 0 as it should be; 2 misuse, or input that can't be read (one line on stderr).
 """
 
@@ -16,33 +18,16 @@ import click
 
 from transcripts.display import conversation, session_table, written
 from transcripts.errors import TranscriptError
+from transcripts.hooks.cli import hooks
 from transcripts.model import Transcript
+from transcripts.options import format_option, home_option, print_json
 from transcripts.reading import find_session
-from transcripts.serialise import to_builtins, to_json
+from transcripts.serialise import to_builtins
 from transcripts.stores.base import SessionInfo, Unlisted, agents, open_store
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 UNREADABLE = 2
-
-
-def _format_option(command: _Command) -> _Command:
-    return click.option(
-        "--format",
-        "form",
-        type=click.Choice(["text", "json"]),
-        default="text",
-        help="For people or for machines.",
-    )(command)
-
-
-def _home_option(command: _Command) -> _Command:
-    return click.option(
-        "--home",
-        type=click.Path(file_okay=False, path_type=Path),
-        help="The user's home to look under. Without it CLAUDE_CONFIG_DIR, CODEX_HOME, "
-        "COPILOT_HOME and then HOME decide.",
-    )(command)
 
 
 def _agent_option(*names: str, **settings: Any) -> Callable[[_Command], _Command]:
@@ -66,8 +51,8 @@ def transcripts() -> None:
 @transcripts.command("list")
 @_agent_option("--agent", help="Only this CLI's sessions.")
 @click.option("--cwd", help="Only sessions of this working directory.")
-@_home_option
-@_format_option
+@home_option
+@format_option
 def list_sessions(agent: str | None, cwd: str | None, home: Path | None, form: str) -> None:
     """List the sessions of every store, newest first."""
     sessions: list[SessionInfo] = []
@@ -80,7 +65,7 @@ def list_sessions(agent: str | None, cwd: str | None, home: Path | None, form: s
         seen += listing.seen
     sessions.sort(key=lambda s: s.updated_at.timestamp() if s.updated_at else 0.0, reverse=True)
     if form == "json":
-        _print_json({"sessions": sessions, "seen": seen, "listed": len(sessions), "failed": failed})
+        print_json({"sessions": sessions, "seen": seen, "listed": len(sessions), "failed": failed})
     else:
         session_table(sessions, seen, failed)
 
@@ -95,8 +80,8 @@ def list_sessions(agent: str | None, cwd: str | None, home: Path | None, form: s
     default="recorded",
     help="Everything recorded, or what the next request to the model would hold.",
 )
-@_home_option
-@_format_option
+@home_option
+@format_option
 def show(
     session_or_path: str, agent: str | None, recover: bool, view: str, home: Path | None, form: str
 ) -> None:
@@ -107,7 +92,7 @@ def show(
     if form == "json":
         document = to_builtins(transcript)
         document["messages"] = to_builtins(messages)
-        _print_json(document)
+        print_json(document)
     else:
         conversation(transcript, messages)
 
@@ -119,8 +104,8 @@ def show(
 @click.option("--cwd", help="The working directory of the new session; the source's if not given.")
 @click.option("--session-id", help="The id of the new session; a new UUID if not given.")
 @_recover_option
-@_home_option
-@_format_option
+@home_option
+@format_option
 def convert(
     session_or_path: str,
     source: str | None,
@@ -145,7 +130,7 @@ def convert(
     session = store.write(transcript, session_id=session_id or str(uuid4()), cwd=cwd)
     resume = store.resume_command(session.session_id)
     if form == "json":
-        _print_json(
+        print_json(
             {
                 "session_id": session.session_id,
                 "path": session.path.relative_to(store.root).as_posix(),
@@ -159,9 +144,7 @@ def convert(
         written(session, resume, cwd or transcript.cwd, transcript.damage if recover else ())
 
 
-def _print_json(document: Any) -> None:
-    sys.stdout.buffer.write(to_json(document).encode() + b"\n")
-    sys.stdout.buffer.flush()
+transcripts.add_command(hooks)
 
 
 def main() -> NoReturn:
