@@ -1,7 +1,7 @@
 """Recordings: one scenario, one release, one directory that everybody can read again.
 
-``python -m live.recorder AGENT@VERSION [SCENARIO…] [--verify] [--out DIR]``. A case appears
-whole or not at all, and only if the run went as scripted, the CLI itself resumed the
+``python -m live.recorder AGENT@VERSION [SCENARIO…] [--verify] [--hooked] [--out DIR]``. A case
+appears whole or not at all, and only if the run went as scripted, the CLI itself resumed the
 sanitised copy with the history it had before, and every word in it has a known origin. Where
 a release has no way to do what a scenario asks, its place holds ``cannot.json`` with the
 reason instead.
@@ -10,51 +10,29 @@ reason instead.
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 import platform
 import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from live.agents.base import CannotDo, Driver, find_driver
+from live.casefiles import compare, encoded, line, pretty, write
+from live.cleaning import asked, sanitiser_of, session_path
+from live.hooked import carry, record_hooked
 from live.model import log, script
-from live.model.script import Scenario, Spawn, calls_of
-from live.proof import PROMPT, Resumption, same_shape
+from live.model.script import Scenario
+from live.proof import Resumption, same_shape
 from live.releases import Release, install, node_version
 from live.running import Run, perform
-from live.sanitise import (
-    REVISION,
-    Clock,
-    Document,
-    Provenance,
-    Sanitiser,
-    encode,
-    load,
-    markers,
-    rules,
-    script_patterns,
-    script_strings,
-    stored_name,
-    without_chance,
-)
-from live.sanitise.documents import dumps
+from live.sanitise import REVISION, Document, load, rules, without_chance
 from live.truth import expected, truth
 from live.unrecorded import one_sided, unrecorded
 
 FORMAT = 1
 STREAMS = "stream"
 CORPUS = Path(__file__).resolve().parents[1] / "corpus"
-
-
-class Unrepeatable(Exception):
-    """A second recording differs from the first; the message names the first difference."""
 
 
 def record(
@@ -81,8 +59,9 @@ def record(
             verify = False
         if verify:
             again = _case(script.load(scenario), driver, release, Path(scratch) / "again")
-            _compare(first, again)
+            compare(first, again)
         if target.exists():
+            carry(target, first)
             shutil.rmtree(target)
         first.rename(target)
     return target
@@ -103,7 +82,7 @@ def _case(scenario: Scenario, driver: Driver, release: Release, target: Path) ->
         without_chance(load(path, str(path.relative_to(run.home))), table)
         for path in driver.session_files(run.home)
     ]
-    sanitiser = _sanitiser(scenario, driver, run)
+    sanitiser = sanitiser_of(scenario, driver, run)
     clean = sanitiser.documents(raw)
     same_shape(raw, clean, table)
     document = truth(scenario, driver, run.steps, run.exchanges)
@@ -111,10 +90,10 @@ def _case(scenario: Scenario, driver: Driver, release: Release, target: Path) ->
     gone = {entry["message"] for entry in missing if entry["fields"] is None}
     kept = [None if i in gone else one for i, one in enumerate(document["messages"])]
     home = target / "home"
-    hashes = {name: _write(home / name, content) for name, content in _encoded(clean)}
+    hashes = {name: write(home / name, content) for name, content in encoded(clean)}
     told = _streams(driver, run)
     streams = {
-        name: _write(target / name, content) for name, content in _encoded(sanitiser.aside(told))
+        name: write(target / name, content) for name, content in encoded(sanitiser.aside(told))
     }
     case = {
         "format": FORMAT,
@@ -132,7 +111,7 @@ def _case(scenario: Scenario, driver: Driver, release: Release, target: Path) ->
         "sanitiser": REVISION * 1000 + rules(driver.agent).revision,
         "sealed": run.sealed,
         "session_id": sanitiser.text(run.session_id, ()),
-        "session_path": _session_path(run, driver, clean, sanitiser),
+        "session_path": session_path(run, driver, clean, sanitiser),
         "cwd": run.workspace,
         "files": hashes,
         "unrecorded": missing,
@@ -140,10 +119,10 @@ def _case(scenario: Scenario, driver: Driver, release: Release, target: Path) ->
         "one_sided": one_sided(document["messages"], raw, told) if told else None,
         **Resumption(driver, release, run, sanitiser).facts(home, kept),
     }
-    rows = [_asked(row, sanitiser) for row in log.committed(run.exchanges, run.play)]
-    _write(target / "case.json", _pretty(case))
-    _write(target / "truth.json", _pretty(document))
-    _write(target / "model.jsonl", b"".join(_line(row) for row in rows))
+    rows = [asked(row, sanitiser) for row in log.committed(run.exchanges, run.play)]
+    write(target / "case.json", pretty(case))
+    write(target / "truth.json", pretty(document))
+    write(target / "model.jsonl", b"".join(line(row) for row in rows))
     return target
 
 
@@ -154,14 +133,6 @@ def _streams(driver: Driver, run: Run) -> list[Document]:
         for number, records in enumerate(driver.streamed(run.said), 1)
         if records
     ]
-
-
-def _asked(row: dict[str, Any], sanitiser: Sanitiser) -> dict[str, Any]:
-    """Return what the model was asked, sanitised; how it was judged is in our own words."""
-    judged = ("violations", "unjudged")
-    said = {name: value for name, value in row.items() if name not in judged}
-    cleaned: dict[str, Any] = sanitiser.value(said, ("model",))
-    return {name: row[name] if name in judged else cleaned[name] for name in row}
 
 
 def _refusal(
@@ -179,81 +150,8 @@ def _refusal(
         "why": str(reason),
     }
     target = scratch / "refusal"
-    _write(target / "cannot.json", _pretty(document))
+    write(target / "cannot.json", pretty(document))
     return target
-
-
-def _sanitiser(scenario: Scenario, driver: Driver, run: Run) -> Sanitiser:
-    words = script_strings(scenario, run.steps, run.play, driver, run.workspace)
-    table = rules(driver.agent, driver.version)
-    beside = tuple(
-        f'"content":{dumps(call.prompt)}'
-        for turn in scenario.turns
-        for call in calls_of(turn.responses)
-        if isinstance(call, Spawn) and call.background
-    )
-    return Sanitiser(
-        # An agent in the background writes beside the conversation, in no fixed order.
-        msgspec.structs.replace(table, apart=(*table.apart, *beside)),
-        Provenance(
-            {*words, PROMPT}, markers(driver.agent, retired=False), script_patterns(scenario)
-        ),
-        Clock(run.started, run.ended),
-    )
-
-
-def _session_path(run: Run, driver: Driver, clean: Sequence[Document], sanitiser: Sanitiser) -> str:
-    """Return the main session's file, or the directory named after it."""
-    session = sanitiser.text(run.session_id, ())
-    for document in sorted(clean, key=lambda document: document.path.count("/")):
-        if session in document.path.rpartition("/")[2]:
-            return stored_name(document)
-    for document in clean:
-        head, found, _ = document.path.partition(session)
-        if found:
-            return head + session
-    raise RuntimeError(f"no file of {driver.agent} is named after its session")
-
-
-def _encoded(documents: Sequence[Document]) -> list[tuple[str, bytes]]:
-    return sorted((stored_name(document), encode(document)) for document in documents)
-
-
-def _write(path: Path, content: bytes) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    return hashlib.sha256(content).hexdigest()
-
-
-def _pretty(value: Any) -> bytes:
-    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
-
-
-def _line(row: Any) -> bytes:
-    return (json.dumps(row, ensure_ascii=True, separators=(",", ":")) + "\n").encode()
-
-
-def _compare(first: Path, again: Path) -> None:
-    """See that two recordings are the same bytes under the same names."""
-    ours = {path.relative_to(first) for path in first.rglob("*") if path.is_file()}
-    theirs = {path.relative_to(again) for path in again.rglob("*") if path.is_file()}
-    if ours != theirs:
-        raise Unrepeatable(f"files differ: {sorted(map(str, ours ^ theirs))}")
-    for name in sorted(ours, key=lambda name: (name.name == "case.json", name)):
-        one, two = (first / name).read_bytes(), (again / name).read_bytes()
-        if one != two:
-            raise Unrepeatable(f"{name}: {_difference(one, two)}")
-
-
-def _difference(one: bytes, two: bytes) -> str:
-    for number, (a, b) in enumerate(zip(one.split(b"\n"), two.split(b"\n"), strict=False), 1):
-        if a != b:
-            at = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), 0)
-            start = max(0, at - 60)
-            return (
-                f"line {number}, byte {at}: {a[start : at + 80]!r} and then {b[start : at + 80]!r}"
-            )
-    return "one is longer"
 
 
 def main() -> None:
@@ -263,6 +161,11 @@ def main() -> None:
     parser.add_argument("scenarios", metavar="SCENARIO", nargs="*")
     parser.add_argument("--dialect")
     parser.add_argument("--verify", action="store_true", help="record twice and compare bytes")
+    parser.add_argument(
+        "--hooked",
+        action="store_true",
+        help="run recorded scenarios again with every hook, and put that beside the recordings",
+    )
     parser.add_argument("--out", type=Path, default=CORPUS)
     options = parser.parse_intermixed_args()
     # Ended from outside, it still has a model and a CLI to end and directories to remove.
@@ -271,7 +174,7 @@ def main() -> None:
     failed = False
     for name in options.scenarios or script.names():
         try:
-            path = record(
+            path = (record_hooked if options.hooked else record)(
                 agent,
                 version,
                 name,

@@ -10,9 +10,11 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from live import hooklog
 from live.agents.base import Driver
 from live.composing import Step, play, steps
 from live.model.log import Answer, Exchange
@@ -21,7 +23,7 @@ from live.model.process import ScriptedModel
 from live.model.script import Scenario, Turn
 from live.pictures import png
 from live.releases import Release
-from live.sandbox import Ended, Sandbox
+from live.sandbox import HOOK_COMMAND, Ended, Sandbox
 from live.talking import CliFailed, last_words, talk, unscripted
 
 SESSION_ID = "5eed0a11-4c0d-4b1e-9a57-0000c0ffee01"
@@ -36,7 +38,8 @@ _RUN_SECONDS = 180.0
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """What a run left: the CLI's home, what the model was asked, and how it was set up.
 
-    ``said`` is what each process of the CLI wrote to its standard output.
+    ``said`` is what each process of the CLI wrote to its standard output; ``registered`` are the
+    events for which hooks were registered, ``told`` the rows of their log as they arrived.
     """
 
     home: Path
@@ -50,10 +53,15 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     started: float
     ended: float
     node: Path
+    registered: tuple[str, ...] = ()
+    told: tuple[dict[str, Any], ...] = ()
 
 
 def perform(scenario: Scenario, driver: Driver, release: Release, keep: Path) -> Run:
-    """Run every turn of a scenario and leave the CLI's home under ``keep``."""
+    """Run every turn of a scenario and leave the CLI's home under ``keep``.
+
+    With a ``hooked`` driver every hook is registered that the release knows.
+    """
     started = time.time()
     with Sandbox(release.prefix, node_at_least=driver.node) as box:
         pictures = {name: png(picture) for name, picture in scenario.pictures.items()}
@@ -64,10 +72,16 @@ def perform(scenario: Scenario, driver: Driver, release: Release, keep: Path) ->
         log = keep / "model.log"
         with ScriptedModel(scripted, log, box.port, prefix=box.network) as model:
             driver.prepare(box.home, box.workspace_inside, model.port, scenario)
+            registered = (
+                driver.register_hooks(box.home, box.workspace_inside, HOOK_COMMAND)
+                if driver.hooked
+                else ()
+            )
             taken = talk if driver.talks(scenario) else _turn_by_turn
             session_id, said = taken(scenario, driver, release, box, model, SESSION_ID)
             exchanges = model.exchanges()
         shutil.copytree(box.home, keep / "home", symlinks=True)
+        told = hooklog.read(box.hook_log)
     return Run(
         home=keep / "home",
         session_id=session_id,
@@ -80,6 +94,8 @@ def perform(scenario: Scenario, driver: Driver, release: Release, keep: Path) ->
         started=started,
         ended=time.time(),
         node=box.node,
+        registered=tuple(registered),
+        told=tuple(told),
     )
 
 

@@ -27,6 +27,7 @@ from typing import Literal
 
 import msgspec
 
+from live import hooklog
 from live.releases import node
 
 HOME = "/srv/home"
@@ -36,6 +37,9 @@ TOOLS = "/srv/tools"
 PORT = 8460
 MCP_COMMAND = "scenario-mcp"
 """The scenario's MCP server, on the PATH of every sandbox."""
+
+HOOK_COMMAND = "scenario-hook"
+"""What takes down the events of a CLI's hooks, named by its argument; on the PATH too."""
 
 _POLL_SECONDS = 0.05
 _REAP_SECONDS = 60.0
@@ -305,18 +309,22 @@ class Sandbox:
             path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
             path.chmod(0o755)
 
+    @property
+    def hook_log(self) -> Path:
+        """Where :data:`HOOK_COMMAND` writes, from outside."""
+        return self._root / "tools" / hooklog.LOG
+
     def _write_tools(self) -> None:
         tools = self._root / "tools"
         (tools / "node").symlink_to(self.node.resolve())
-        source = Path(__file__).with_name("mcp_server.py")
-        if source.exists():
-            shutil.copy(source, tools / "mcp_server.py")
-        server = tools / MCP_COMMAND
-        server.write_text(
-            f'#!/bin/sh\nexec "{_python()}" -I "$(dirname "$0")/mcp_server.py" "$@"\n',
-            encoding="utf-8",
-        )
-        server.chmod(0o755)
+        for command, program in ((MCP_COMMAND, "mcp_server.py"), (HOOK_COMMAND, "hooklog.py")):
+            shutil.copy(Path(__file__).with_name(program), tools / program)
+            script = tools / command
+            script.write_text(
+                f'#!/bin/sh\nexec "{_python()}" -I -S "$(dirname "$0")/{program}" "$@"\n',
+                encoding="utf-8",
+            )
+            script.chmod(0o755)
 
     def _hold(self) -> None:
         user = ("--map-root-user",) if self._privileges == "user" else ()

@@ -75,9 +75,11 @@ class Driver(ABC):
     dialects: ClassVar[tuple[str | None, ...]] = (None,)
     """Ways in which one release talks to different models; the first is the default."""
 
-    def __init__(self, version: str, dialect: str | None = None) -> None:
+    def __init__(self, version: str, dialect: str | None = None, *, hooked: bool = False) -> None:
         self.version = version
         self.dialect = self.dialects[0] if dialect is None else dialect
+        self.hooked = hooked
+        """Whether hooks are registered, which a CLI may need to be told in its arguments."""
 
     @property
     @abstractmethod
@@ -102,6 +104,16 @@ class Driver(ABC):
     @abstractmethod
     def prepare(self, home: Path, workspace: str, port: int, scenario: Scenario | None) -> None:
         """Write the configuration the CLI needs into its (outside view of) home."""
+
+    def register_hooks(self, home: Path, workspace: str, command: str) -> Sequence[str]:
+        """Have a command run at every hook event that this release knows; return their names.
+
+        It is given the event's name as its argument and must be told nothing that this CLI
+        would act on. Called after :meth:`prepare`, whose files it adds to. :class:`CannotDo` if
+        the release has no hooks.
+        """
+        del home, workspace, command
+        raise Untaught(f"no way is known to register hooks in {self.agent} {self.version}")
 
     def workspace_files(self, scenario: Scenario) -> Mapping[str, str]:
         """Return what the scenario's instructions and commands are as files of the workspace.
@@ -325,6 +337,8 @@ def driver_class(agent: str) -> type[Driver]:
     return getattr(import_module(module), name)
 
 
-def find_driver(agent: str, version: str, dialect: str | None = None) -> Driver:
+def find_driver(
+    agent: str, version: str, dialect: str | None = None, *, hooked: bool = False
+) -> Driver:
     """Return the driver of an agent for a release; KeyError if there is none."""
-    return driver_class(agent)(version, dialect)
+    return driver_class(agent)(version, dialect, hooked=hooked)

@@ -3,7 +3,7 @@
 from live.sanitise.documents import Document, Unfaithful, encode, load, restore, stored_name
 from live.sanitise.engine import REVISION, Sanitiser
 from live.sanitise.ordering import without_chance
-from live.sanitise.provenance import Provenance, script_patterns, script_strings
+from live.sanitise.provenance import Provenance, hook_words, script_patterns, script_strings
 from live.sanitise.renaming import Clock
 from live.sanitise.rules import markers, rules
 
@@ -15,6 +15,7 @@ __all__ = [
     "Sanitiser",
     "Unfaithful",
     "encode",
+    "hook_words",
     "load",
     "markers",
     "restore",

@@ -147,6 +147,13 @@ def script_strings(
     return {text for text in found if text}
 
 
+def hook_words(registered: Iterable[str]) -> set[str]:
+    """Return what the recorder brought in by registering hooks for some events."""
+    events = set(registered)
+    found = events | {f"{sandbox.HOOK_COMMAND} {event}" for event in events}
+    return found | {sandbox.HOOK_COMMAND} if events else set()
+
+
 def script_patterns(scenario: Scenario) -> tuple[str, ...]:
     """Return regular expressions for what a scenario has printed without writing it down."""
     return tuple(

@@ -122,6 +122,34 @@ class Chance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     why: str
 
 
+class Together(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Hook events that a CLI starts without waiting for one another, in the order in which they
+    are put where they arrive at once."""
+
+    events: tuple[str, ...]
+    why: str
+
+
+class Hooks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an agent tells its hooks: the table of a hook log, beside that of the files.
+
+    ``structural``, ``ids``, ``measured`` and ``emptied`` are as in :class:`Rules`, whose own hold
+    too. ``words`` are pieces of paths and other names that stand inside longer texts. ``call``,
+    ``tool`` and ``input`` are the keys under which a payload may bear its call's id, tool and
+    arguments. ``together``: see :class:`Together`.
+    """
+
+    structural: tuple[str, ...] = ()
+    ids: tuple[IdRule, ...] = ()
+    measured: tuple[str, ...] = ()
+    emptied: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    call: tuple[str, ...] = ()
+    tool: tuple[str, ...] = ()
+    input: tuple[str, ...] = ()
+    together: tuple[Together, ...] = ()
+
+
 class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One agent's table.
 
@@ -140,7 +168,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ``anchored``: see :class:`Anchored`. ``begun``: keys of records that bear the time at which
     they were begun, some time before what was written in between; they get the time of the record
     before. ``echoes``: keys of records that repeat the time of an earlier one, or almost.
-    ``chance``: see :class:`Chance`.
+    ``chance``: see :class:`Chance`. ``hooks``: see :class:`Hooks`.
     """
 
     revision: int
@@ -164,6 +192,17 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     anchored: tuple[Anchored, ...] = ()
     begun: tuple[str, ...] = ()
     echoes: tuple[str, ...] = ()
+    hooks: Hooks = Hooks()
+
+    def of_hooks(self) -> Rules:
+        """Return the table by which what hooks are told is cleaned."""
+        return msgspec.structs.replace(
+            self,
+            structural=(*self.structural, *self.hooks.structural, "event"),
+            ids=(*self.ids, *self.hooks.ids),
+            measured=(*self.measured, *self.hooks.measured),
+            emptied=(*self.emptied, *self.hooks.emptied),
+        )
 
     def tied_within(self, kind: str) -> float:
         """Return how many seconds behind the record before a kind still has its time."""

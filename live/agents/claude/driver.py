@@ -9,10 +9,16 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from live.agents.base import Driver, Expected, Translation
+from live.agents.base import CannotDo, Driver, Expected, Translation
 from live.agents.claude import failures, output, tools, verbs
 from live.agents.claude.streaming import COMPACT, StreamConversation, words_of
-from live.agents.claude.surroundings import lay_skills, onboarded, workspace_files, write_json
+from live.agents.claude.surroundings import (
+    lay_hooks,
+    lay_skills,
+    onboarded,
+    workspace_files,
+    write_json,
+)
 from live.agents.claude.traits import traits
 from live.agents.claude.typed import TypedConversation
 from live.conversation import Conversation
@@ -123,6 +129,14 @@ class ClaudeDriver(Driver):
         if tools.calls(scenario, Todo) and traits(self.version).tasks:
             switch = {"env": {"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}}
             write_json(home / ".claude" / "settings.json", switch)
+
+    def register_hooks(self, home: Path, workspace: str, command: str) -> Sequence[str]:
+        """Register a command in the person's settings."""
+        events = traits(self.version).hook_events
+        if not events:
+            raise CannotDo(f"{self.version} has no hooks: it names no event and runs no command")
+        lay_hooks(home, events, command)
+        return events
 
     def workspace_files(self, scenario: Scenario) -> Mapping[str, str]:
         """Return ``CLAUDE.md`` and the commands under ``.claude``."""

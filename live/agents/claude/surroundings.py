@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,17 @@ def lay_skills(home: Path, scenario: Scenario) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         head = f"---\nname: {name}\ndescription: {skill.description}\n---\n"
         path.write_text(f"{head}\n{skill.body}\n", encoding="utf-8")
+
+
+def lay_hooks(home: Path, events: Sequence[str], command: str) -> None:
+    """Register a command for hook events in the person's settings, beside what is there."""
+    path = home / ".claude" / "settings.json"
+    settings = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    hooks = {
+        event: [{"matcher": "*", "hooks": [{"type": "command", "command": f"{command} {event}"}]}]
+        for event in events
+    }
+    write_json(path, {**settings, "hooks": hooks})
 
 
 def onboarded(workspace: str, key: str) -> dict[str, Any]:

@@ -30,7 +30,9 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     says that it can be told how often to try again, ``marks_refusals`` that a call which the
     person refused is recorded as such also where the refusal came over the stream, ``streams``
     that what it writes for programs is recorded beside its files. ``marks_copies`` says that the
-    rows which a fork copies name the session whose request they answer.
+    rows which a fork copies name the session whose request they answer. ``hook_events`` are those
+    that it knows: releases up to 2.1.50 run no hook at all of a file that names another. Left out
+    are ``WorktreeCreate`` and ``WorktreeRemove``, whose hooks have to do the work themselves.
     """
 
     chooses_model: bool
@@ -48,6 +50,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     marks_refusals: bool
     streams: bool
     marks_copies: bool
+    hook_events: tuple[str, ...]
 
 
 _MODEL_ARGUMENT = Version(1, 0, 0)
@@ -67,6 +70,25 @@ _MARKS_COPIES = Version(2, 1, 332)
 _EVERY_SCENARIO = (Version(2, 1, 197), Version(2, 1, 332))
 """The releases of which every scenario is recorded; of the others the core is."""
 
+_HOOK_EVENTS = {
+    Version(1, 0, 60): (
+        *("PreToolUse", "PostToolUse", "Notification", "UserPromptSubmit", "Stop"),
+        *("SubagentStop", "PreCompact"),
+    ),
+    Version(1, 0, 128): ("SessionStart", "SessionEnd"),
+    Version(2, 0, 77): ("PostToolUseFailure", "SubagentStart", "PermissionRequest"),
+    Version(2, 1, 50): ("Setup", "TeammateIdle", "TaskCompleted", "ConfigChange"),
+    Version(2, 1, 112): (
+        *("StopFailure", "PostCompact", "PermissionDenied", "TaskCreated", "Elicitation"),
+        *("ElicitationResult", "InstructionsLoaded", "CwdChanged", "FileChanged"),
+    ),
+    Version(2, 1, 197): ("PostToolBatch", "UserPromptExpansion", "MessageDisplay"),
+    Version(2, 1, 260): ("PreModelSwitch", "PostModelSwitch", "DirectoryAdded"),
+    Version(2, 1, 332): ("PreSkillShellCommand",),
+}
+"""The events by the first recorded release that knows them: each release's own list has just
+these and all earlier ones."""
+
 
 def traits(version: str) -> Traits:
     """Return the traits of an exact release; ValueError if it is not one."""
@@ -85,6 +107,9 @@ def traits(version: str) -> Traits:
         counts_retries=release >= _COUNTS_RETRIES,
         marks_refusals=release >= _MARKS_REFUSALS,
         marks_copies=release >= _MARKS_COPIES,
+        hook_events=tuple(
+            event for since, events in _HOOK_EVENTS.items() if release >= since for event in events
+        ),
         streams=release in _EVERY_SCENARIO,
         todo_form="worded" if release >= _TODO_WORDED else "numbered",
     )

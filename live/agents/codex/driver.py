@@ -81,8 +81,8 @@ class CodexDriver(Driver):
     package: ClassVar[str] = "@openai/codex"
     dialects: ClassVar[tuple[str | None, ...]] = (CLASSIC, CODE_MODE)
 
-    def __init__(self, version: str, dialect: str | None = None) -> None:
-        super().__init__(version, dialect)
+    def __init__(self, version: str, dialect: str | None = None, *, hooked: bool = False) -> None:
+        super().__init__(version, dialect, hooked=hooked)
         self._traits = traits(version)
         if self.dialect == CODE_MODE and not self._traits.code_mode:
             raise CannotDo(f"no model in the catalogue of {version} works in code mode")

@@ -94,8 +94,8 @@ class CopilotDriver(Driver):
     package: ClassVar[str] = "@github/copilot"
     dialects: ClassVar[tuple[str | None, ...]] = tuple(_PROVIDERS)
 
-    def __init__(self, version: str, dialect: str | None = None) -> None:
-        super().__init__(version, dialect)
+    def __init__(self, version: str, dialect: str | None = None, *, hooked: bool = False) -> None:
+        super().__init__(version, dialect, hooked=hooked)
         self._traits = traits(version)
         if self._traits.account and self.dialect is not None:
             raise ValueError(f"{self.agent} {version} has no dialect {self.dialect}, only one")

@@ -1,0 +1,158 @@
+"""The second run of a recorded scenario, in which every hook is registered that a release knows.
+
+Hooks leave marks in transcripts, so the first run has none, and is never touched: a case gains
+``hooked/``, with a home of its own, what the hooks were told (``hooks.jsonl``) and what the model
+was asked, and ``case.json`` a key that lists them. The same script makes the same truth, so
+``truth.json`` holds for both, and a run of which that is not so is no recording. Which call is
+which needs no further document: ``model.jsonl`` beside the log holds the model's own calls with
+their ids and what came of each (:mod:`live.calls`).
+
+The second home is not resumed: that a CLI goes on with what this sanitiser makes of its files is
+proved of the first.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from live.agents.base import CannotDo, Driver, find_driver
+from live.arrivals import arranged
+from live.casefiles import compare, encoded, line, pretty, write
+from live.cleaning import asked, sanitiser_of, session_path
+from live.model import log, script
+from live.model.script import Scenario
+from live.proof import same_shape
+from live.releases import Release, install
+from live.running import perform
+from live.sanitise import REVISION, Document, encode, load, rules, without_chance
+from live.truth import expected, truth
+from live.unrecorded import unrecorded
+
+PLACE = "hooked"
+LOG = "hooks.jsonl"
+
+
+class Unhooked(Exception):
+    """There is no first recording that this run could be put beside; the message says why."""
+
+
+def record_hooked(
+    agent: str,
+    version: str,
+    scenario: str,
+    dialect: str | None = None,
+    *,
+    out: Path,
+    verify: bool = False,
+) -> Path:
+    """Run a recorded scenario again with all hooks, and put that beside the recording.
+
+    Returns the case's directory. Where the release has no hooks, ``case.json`` says so.
+    """
+    driver = find_driver(agent, version, dialect, hooked=True)
+    release = install(agent, driver.package, version)
+    if release.version != version:
+        driver = find_driver(agent, release.version, dialect, hooked=True)
+    default = driver.dialect == driver.dialects[0]
+    name = scenario if default else f"{scenario}.{driver.dialect}"
+    target = out / agent / release.version / name
+    facts = _facts(target, script.load(scenario))
+    with tempfile.TemporaryDirectory(prefix=".recording-", dir=target.parent) as scratch:
+        first = Path(scratch) / "first"
+        try:
+            found = _run(script.load(scenario), driver, release, first, target)
+        except CannotDo as reason:
+            _put(target, None, {**facts, "hooked": None, "unhooked": str(reason)})
+            return target
+        if verify:
+            again = Path(scratch) / "again"
+            other = _run(script.load(scenario), driver, release, again, target)
+            write(first / "facts.json", pretty(found))
+            write(again / "facts.json", pretty(other))
+            compare(first, again)
+            (first / "facts.json").unlink()
+        facts.pop("unhooked", None)
+        _put(target, first, {**facts, "hooked": found})
+    return target
+
+
+def carry(old: Path, new: Path) -> None:
+    """Let a case that replaces another of the same script keep its run with hooks."""
+    if not (old / "case.json").is_file() or not (new / "case.json").is_file():
+        return
+    before, after = _document(old / "case.json"), _document(new / "case.json")
+    if before["revision"] != after["revision"]:
+        return
+    kept = {name: before[name] for name in ("hooked", "unhooked") if name in before}
+    if (old / PLACE).is_dir():
+        shutil.copytree(old / PLACE, new / PLACE)
+    if kept:
+        write(new / "case.json", pretty({**after, **kept}))
+
+
+def _facts(target: Path, scenario: Scenario) -> dict[str, Any]:
+    if not (target / "case.json").is_file():
+        raise Unhooked(f"{target} is no recording: make the one without hooks first")
+    facts = _document(target / "case.json")
+    if facts["revision"] != scenario.revision:
+        raise Unhooked(f"{target} is of revision {facts['revision']}: record it again first")
+    return facts
+
+
+def _document(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _put(target: Path, made: Path | None, facts: dict[str, Any]) -> None:
+    shutil.rmtree(target / PLACE, ignore_errors=True)
+    if made is not None:
+        made.rename(target / PLACE)
+    write(target / "case.json", pretty(facts))
+
+
+def _run(
+    scenario: Scenario, driver: Driver, release: Release, target: Path, case: Path
+) -> dict[str, Any]:
+    """Run, sanitise and write; return what ``case.json`` says of it."""
+    keep = target.with_name(f"{target.name}-raw")
+    keep.mkdir(parents=True)
+    run = perform(scenario, driver, release, keep)
+    if not run.told:
+        raise RuntimeError(f"of {len(run.registered)} registered hooks none was told anything")
+    table = rules(driver.agent, driver.version)
+    raw = [
+        without_chance(load(path, str(path.relative_to(run.home))), table)
+        for path in driver.session_files(run.home)
+    ]
+    document = truth(scenario, driver, run.steps, run.exchanges)
+    if document != _document(case / "truth.json"):
+        raise RuntimeError("with hooks the run has another truth than without")
+    sanitiser = sanitiser_of(scenario, driver, run)
+    clean = sanitiser.documents(raw)
+    same_shape(raw, clean, table)
+    rows = arranged(run.told, run.exchanges, table.hooks)
+    told = Document(path=LOG, form="lines", records=tuple(rows), style="\n")
+    log_clean = sanitiser.logged(told)
+    same_shape([told], [log_clean], table.of_hooks())
+    model = [asked(row, sanitiser) for row in log.committed(run.exchanges, run.play)]
+    contents = {
+        **{f"home/{name}": content for name, content in encoded(clean)},
+        LOG: encode(log_clean),
+        "model.jsonl": b"".join(line(row) for row in model),
+    }
+    missing = unrecorded(expected(run.steps, driver, scenario, run.exchanges), raw)
+    return {
+        "revision": scenario.revision,
+        "sanitiser": REVISION * 1000 + table.revision,
+        "session_id": sanitiser.text(run.session_id, ()),
+        "session_path": session_path(run, driver, clean, sanitiser),
+        "registered": list(run.registered),
+        "seen": dict(sorted(Counter(row["event"] for row in rows).items())),
+        "files": {name: write(target / name, content) for name, content in contents.items()},
+        "unrecorded": missing,
+    }
