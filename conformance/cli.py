@@ -140,12 +140,23 @@ def _without_extra(what: str, error: ModuleNotFoundError) -> CouldNotRun:
 @click.option("--dialect", help="How this release talks to another kind of model.")
 @click.option("--verify", is_flag=True, help="Record twice and compare the bytes.")
 @click.option(
+    "--hooked",
+    is_flag=True,
+    help="Run recorded scenarios again with every hook that the release knows, and put what the "
+    "hooks were told beside the recordings.",
+)
+@click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     help="Where the cases go; the checkout's corpus if not given.",
 )
 def record(
-    release: str, scenarios: tuple[str, ...], dialect: str | None, verify: bool, out: Path | None
+    release: str,
+    scenarios: tuple[str, ...],
+    dialect: str | None,
+    verify: bool,
+    hooked: bool,
+    out: Path | None,
 ) -> None:
     """Record a release of a CLI in scenarios, all if none is named.
 
@@ -161,7 +172,14 @@ def record(
     with _progress() as tick:
         try:
             outcomes = recording.record_all(
-                agent, version, scenarios, dialect, out or find_corpus(), verify=verify, tick=tick
+                agent,
+                version,
+                scenarios,
+                dialect,
+                out or find_corpus(),
+                verify=verify,
+                hooked=hooked,
+                tick=tick,
             )
         except recording.UnknownName as error:
             raise click.BadParameter(str(error)) from error

@@ -29,6 +29,8 @@ SCHEMAS_VARIABLE = "TRANSCRIPT_CONFORMANCE_SCHEMAS"
 ARCHIVE = "corpus.zip"
 CANNOT = "cannot.json"
 EXPECTED = "expected.json"
+HOOKED = "hooked"
+HOOK_LOG = "hooks.jsonl"
 DATABASE_TEXT = ".sql"
 
 
@@ -68,6 +70,24 @@ class OneSided(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     stream_only: tuple[int, ...]
 
 
+class HookedRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A case's second run, in which every hook was registered that the release knows.
+
+    ``registered`` are the events asked for, ``seen`` how often each was told. The names in
+    ``files`` are relative to the case's ``hooked``, ``session_path`` to the home in it. The truth
+    is the first run's; ``unrecorded`` is what this run's own files do not hold of it.
+    """
+
+    revision: int
+    sanitiser: int
+    session_id: str
+    session_path: str
+    registered: tuple[str, ...]
+    seen: Mapping[str, int]
+    files: Mapping[str, str]
+    unrecorded: tuple[Unrecorded, ...] = ()
+
+
 class CaseFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``case.json``: what was recorded, from which package, and the digest of each file.
 
@@ -76,7 +96,8 @@ class CaseFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     raw one; ``why_not`` what it said when it goes on with neither; ``forgets`` names the
     truth's messages that the CLI has in its files and does not show its model again.
     ``streams`` are what the CLI wrote for programs while it ran, a file a process, and
-    ``one_sided`` what only one of the two holds.
+    ``one_sided`` what only one of the two holds. ``hooked`` is the run with hooks, ``unhooked`` why
+    there can't be one.
     """
 
     format: int
@@ -99,6 +120,8 @@ class CaseFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     forgets: tuple[int, ...] = ()
     streams: Mapping[str, str] = {}
     one_sided: OneSided | None = None
+    hooked: HookedRun | None = None
+    unhooked: str | None = None
 
 
 class CannotFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -141,6 +164,33 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     def home(self) -> Path:
         """The recorded home as it is committed: databases are still text in it."""
         return self.directory / "home"
+
+    @property
+    def hooked(self) -> Case | None:
+        """The run with hooks as a case of its own: of the same truth, with its own files."""
+        run = self.facts.hooked
+        if run is None:
+            return None
+        facts = msgspec.structs.replace(
+            self.facts,
+            revision=run.revision,
+            sanitiser=run.sanitiser,
+            session_id=run.session_id,
+            session_path=run.session_path,
+            files={
+                name.removeprefix("home/"): digest
+                for name, digest in run.files.items()
+                if name.startswith("home/")
+            },
+            unrecorded=run.unrecorded,
+            streams={},
+            one_sided=None,
+            hooked=None,
+        )
+        directory = self.directory / HOOKED
+        return Case(
+            directory=directory, name=f"{self.name}/{HOOKED}", facts=facts, truth=self.truth
+        )
 
 
 # ------------------------------------------------------------------ finding
@@ -281,10 +331,12 @@ def build_database(text: Path) -> Path:
 
 def wrong_digests(case: Case) -> list[str]:
     """Say which files and streams are missing, unlisted or not what ``case.json`` says."""
-    streams = case.directory / "stream"
+    streams, hooked = case.directory / "stream", case.directory / HOOKED
+    told = {} if case.facts.hooked is None else case.facts.hooked.files
     return [
         *_wrong(_files(case.home, case.home), case.facts.files),
         *_wrong(_files(streams, case.directory), case.facts.streams),
+        *(f"{HOOKED}/{wrong}" for wrong in _wrong(_files(hooked, hooked), told)),
     ]
 
 

@@ -31,6 +31,7 @@ def index_text(corpus: Path) -> str:
                 messages=len(case.truth.messages),
                 kinds=tuple(kind for kind in KIND_NAMES if kind in kinds),
                 unrecorded=len(case.facts.unrecorded),
+                hook_events=sum(case.facts.hooked.seen.values()) if case.facts.hooked else 0,
                 bytes=sum(
                     path.stat().st_size
                     for path in case.directory.rglob("*")

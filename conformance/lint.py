@@ -8,6 +8,7 @@ detect-secrets, whose entropy plugins are off: ids and digests are what recordin
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from jsonschema import Draft202012Validator
 
 from conformance.corpus import (
     CANNOT,
+    HOOK_LOG,
+    HOOKED,
     Case,
     CorpusError,
     case_directories,
@@ -31,7 +34,7 @@ from live import lint as origins
 from live.sanitise import Unfaithful
 
 _TOP_LEVEL = frozenset({"case.json", "truth.json", "model.jsonl", "expected.json"})
-_DIRECTORIES = frozenset({"home", "hooked", "stream"})
+_DIRECTORIES = frozenset({"home", HOOKED, "stream"})
 # Whatever else lies on a machine has no origin; people's homes are named besides.
 _MACHINE_PATHS = re.compile(rb"/(?:home/(?!robin)|Users/)\w+")
 _ENTROPY = frozenset({"Base64HighEntropyString", "HexHighEntropyString"})
@@ -71,6 +74,8 @@ def lint_case(directory: Path, corpus: Path) -> Iterator[str]:
     yield from wrong_digests(case)
     yield from _names(case)
     yield from _unrecorded(case)
+    if case.hooked is not None:
+        yield from (f"{HOOKED}: {wrong}" for wrong in _hooked(case, case.hooked))
     for path in sorted(path for path in directory.rglob("*") if path.is_file()):
         yield from (f"{path.relative_to(directory)}: {wrong}" for wrong in _unclean(path))
     yield from _origins(directory)
@@ -150,6 +155,44 @@ def _names(case: Case) -> Iterator[str]:
         yield "truth.json holds no message"
     if not (case.home / case.facts.session_path).exists():
         yield f"session_path {case.facts.session_path} is not under home/"
+
+
+def _hooked(case: Case, hooked: Case) -> Iterator[str]:
+    """Yield what is wrong with a case's run with hooks."""
+    run = case.facts.hooked
+    if run is None:
+        return
+    yield from _exchanges(hooked.directory / "model.jsonl")
+    yield from _unrecorded(hooked)
+    if run.revision != case.facts.revision:
+        yield f"is of revision {run.revision}, the recording of {case.facts.revision}"
+    if not (hooked.home / run.session_path).exists():
+        yield f"session_path {run.session_path} is not under its home/"
+    seen: Counter[str] = Counter()
+    before = ""
+    for number, line in _lines(hooked.directory / HOOK_LOG):
+        try:
+            row = msgspec.json.decode(line)
+        except msgspec.DecodeError as error:
+            yield f"{HOOK_LOG}:{number}: not JSON: {error}"
+            continue
+        wrong = list(_violations("hook", row, f"{HOOK_LOG}:{number}"))
+        yield from wrong
+        if wrong:
+            continue
+        seen[row["event"]] += 1
+        if row["observed_at"] < before:
+            yield f"{HOOK_LOG}:{number}: observed before the line above"
+        before = row["observed_at"]
+    if seen != run.seen:
+        yield f"{HOOK_LOG} holds {dict(sorted(seen.items()))}, case.json says {dict(run.seen)}"
+    for event in sorted(set(seen) - set(run.registered)):
+        yield f"{HOOK_LOG}: nobody registered a hook for {event}"
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    lines = path.read_bytes().split(b"\n") if path.is_file() else [b""]
+    yield from enumerate(lines[:-1] if not lines[-1] else lines, 1)
 
 
 def _unrecorded(case: Case) -> Iterator[str]:

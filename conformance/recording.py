@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from conformance.matrix import Tick
 from live.agents.base import CannotDo, drivers
+from live.hooked import record_hooked
 from live.model import script
 from live.recorder import record
 from live.releases import ReleaseError
@@ -33,9 +34,13 @@ def record_all(
     out: Path,
     *,
     verify: bool,
+    hooked: bool,
     tick: Tick,
 ) -> list[Outcome]:
-    """Record scenarios, all if none is named; what fails does not stop the others."""
+    """Record scenarios, all if none is named; what fails does not stop the others.
+
+    With ``hooked`` recorded ones are run again with every hook, and that is put beside them.
+    """
     if agent not in drivers():
         raise UnknownName(f"no driver for {agent!r}: use one of {', '.join(drivers())}")
     unknown = sorted(set(scenarios) - set(script.names()))
@@ -44,15 +49,23 @@ def record_all(
     outcomes: list[Outcome] = []
     for name in scenarios or script.names():
         tick(f"{agent} {version}: {name}")
-        outcomes.append(_one(agent, version, name, dialect, out, verify=verify))
+        outcomes.append(_one(agent, version, name, dialect, out, verify=verify, hooked=hooked))
     return outcomes
 
 
 def _one(
-    agent: str, version: str, name: str, dialect: str | None, out: Path, *, verify: bool
+    agent: str,
+    version: str,
+    name: str,
+    dialect: str | None,
+    out: Path,
+    *,
+    verify: bool,
+    hooked: bool,
 ) -> Outcome:
+    run = record_hooked if hooked else record
     try:
-        path = record(agent, version, name, dialect, out=out, verify=verify)
+        path = run(agent, version, name, dialect, out=out, verify=verify)
     except CannotDo as error:
         return Outcome(name, f"cannot be done by this release: {error}")
     except ReleaseError:

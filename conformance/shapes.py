@@ -76,7 +76,7 @@ class MatrixDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One case of the corpus's index."""
+    """One case of the corpus's index; ``hook_events`` counts what its run with hooks was told."""
 
     case: str
     agent: str
@@ -89,6 +89,7 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     messages: int
     kinds: tuple[str, ...]
     unrecorded: int
+    hook_events: int
     bytes: int
 
 
@@ -131,12 +132,22 @@ class ExchangeLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     unjudged: tuple[Any, ...]
 
 
+class HookLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One line of a case's ``hooked/hooks.jsonl``: an event as it was told, under the name for
+    which its hook was registered."""
+
+    observed_at: datetime
+    event: str
+    payload: Mapping[str, Any]
+
+
 SHAPES: Mapping[str, type[msgspec.Struct]] = {
     "cannot": CannotFile,
     "case": CaseFile,
     "conversion": ConversionDocument,
     "exchange": ExchangeLine,
     "format": FormatDocument,
+    "hook": HookLine,
     "index": IndexDocument,
     "matrix": MatrixDocument,
     "resume": ResumeRules,

@@ -24,6 +24,7 @@ from live.agents.base import CannotDo, Driver, find_driver
 from live.arrivals import arranged
 from live.casefiles import compare, encoded, line, pretty, write
 from live.cleaning import asked, sanitiser_of, session_path
+from live.hooklog import LOG, PLACE
 from live.model import log, script
 from live.model.script import Scenario
 from live.proof import same_shape
@@ -32,9 +33,6 @@ from live.running import perform
 from live.sanitise import REVISION, Document, encode, load, rules, without_chance
 from live.truth import expected, truth
 from live.unrecorded import unrecorded
-
-PLACE = "hooked"
-LOG = "hooks.jsonl"
 
 
 class Unhooked(Exception):

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 LOG = "hooks.jsonl"
+PLACE = "hooked"
+"""Where a case keeps its run with hooks."""
 
 
 class Unlogged(Exception):

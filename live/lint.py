@@ -16,10 +16,12 @@ from typing import Any
 
 from live.agents.base import find_driver
 from live.composing import play, steps
+from live.hooklog import LOG, PLACE
 from live.model import script
 from live.sanitise import (
     Document,
     Provenance,
+    hook_words,
     load,
     markers,
     rules,
@@ -39,45 +41,66 @@ def provenance(case: Path) -> list[str]:
     """Return what in a case is of unknown origin: one line each, empty when it is clean."""
     facts = json.loads((case / "case.json").read_text(encoding="utf-8"))
     table = rules(facts["agent"])
+    hooked = case / PLACE
+    script_words = _script(facts)
     documents = _documents(case)
-    words = _script(facts) | _ids(documents, table)
+    found = list(_unknown(documents, facts, table, script_words | _ids(documents, table)))
+    if hooked.is_dir():
+        words = script_words | hook_words(facts["hooked"]["registered"])
+        told = load(hooked / LOG, LOG)
+        of_hooks = table.of_hooks()
+        beside = _documents(hooked)
+        words |= _ids([*beside, told], of_hooks)
+        found += (f"{PLACE}/{one}" for one in _unknown(beside, facts, table, words))
+        words |= {*table.hooks.words}
+        found += (f"{PLACE}/{one}" for one in _unknown([told], facts, of_hooks, words))
+    return found
+
+
+def _unknown(
+    documents: Sequence[Document], facts: dict[str, Any], table: Rules, words: set[str]
+) -> Iterator[str]:
     patterns = script_patterns(script.load(facts["scenario"]))
     known = Provenance(words, markers(facts["agent"]), patterns)
-    found: list[str] = []
     for document in documents:
         if document.form == "text":
-            found += _text(document, known, table, words)
+            yield from _text(document, known, table, words)
             continue
         for index, record in enumerate(document.records, 1):
             for path, value in _values(document, record):
                 if isinstance(value, str) and not _explained(path, value, known, table, words):
                     where = f"{document.path}, record {index}, {'.'.join(path)}"
-                    found.append(f"{where}: {_foreign_part(value, known)!r}")
-    return found
+                    yield f"{where}: {_foreign_part(value, known)!r}"
 
 
 def alive(case: Path) -> list[str]:
     """Return what the truth asks for and the files no longer hold."""
     facts = json.loads((case / "case.json").read_text(encoding="utf-8"))
     truth = json.loads((case / "truth.json").read_text(encoding="utf-8"))
-    files = [one for one in _documents(case) if one.path != "model.jsonl"]
+    found = list(_gone(case, truth, facts["unrecorded"]))
+    if (case / PLACE).is_dir():
+        left = _gone(case / PLACE, truth, facts["hooked"]["unrecorded"])
+        found += (f"{PLACE}: {one}" for one in left)
+    return found
+
+
+def _gone(
+    directory: Path, truth: dict[str, Any], unrecorded: Sequence[dict[str, Any]]
+) -> Iterator[str]:
+    files = [one for one in _documents(directory) if one.path != "model.jsonl"]
     kept = Kept([one for one in files if not one.path.startswith("stream/")])
     gone: dict[int, set[str] | None] = {}
-    for entry in facts["unrecorded"]:
+    for entry in unrecorded:
         fields = entry["fields"]
         before = gone.get(entry["message"], set[str]())
         gone[entry["message"]] = None if fields is None or before is None else before | {*fields}
-    found: list[str] = []
     for index, message in enumerate(truth["messages"]):
         missing = gone.get(index, set[str]())
         if missing is None:
             continue
-        found += [
-            f"message {index} ({message['kind']}): no file holds its {name}"
-            for name, value in message.items()
-            if name not in FRAME and name not in missing and not kept.holds({name: value})
-        ]
-    return found
+        for name, value in message.items():
+            if name not in FRAME and name not in missing and not kept.holds({name: value}):
+                yield f"message {index} ({message['kind']}): no file holds its {name}"
 
 
 def _script(facts: dict[str, Any]) -> set[str]:

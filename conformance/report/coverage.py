@@ -29,8 +29,9 @@ def _lines(found: Coverage) -> Iterator[str]:
         yield f"## {_NAMES.get(agent, agent)}"
         yield ""
         yield (
-            "✓ recorded · a number: this release can't, for the reason of that number below · "
-            "**hole**: demanded and missing · blank: not asked for."
+            "✓ recorded · ✓h recorded, and run again with every hook that the release knows · "
+            "a number: this release can't, for the reason of that number below · **hole**: "
+            "demanded and missing · blank: not asked for."
         )
         yield ""
         reasons = _reasons(found, agent)
@@ -45,6 +46,7 @@ def _lines(found: Coverage) -> Iterator[str]:
             },
         )
         yield from _numbered(reasons)
+        yield from _unhooked(found, agent)
         yield from _unkept(found, agent, columns)
         yield from _kinds(found, agent, columns)
 
@@ -80,7 +82,7 @@ def _reasons(found: Coverage, agent: str) -> dict[str, int]:
 def _cell(found: Coverage, place: Place, reasons: Mapping[str, int]) -> str:
     match found.state(place):
         case "recorded":
-            return "✓"
+            return "✓h" if found.recorded[place].facts.hooked is not None else "✓"
         case "cannot":
             return str(reasons[found.cannot[place]])
         case "hole":
@@ -93,6 +95,21 @@ def _numbered(reasons: Mapping[str, int]) -> Iterator[str]:
     if reasons:
         yield ""
         yield from (f"{number}. {why}" for why, number in reasons.items())
+
+
+def _unhooked(found: Coverage, agent: str) -> Iterator[str]:
+    """Yield why there are recordings that can't be run with hooks."""
+    reasons: dict[str, list[Place]] = {}
+    for place, case in found.recorded.items():
+        if place.agent == agent and case.facts.unhooked is not None:
+            reasons.setdefault(case.facts.unhooked, []).append(place)
+    if reasons:
+        yield ""
+        yield "Not with hooks:"
+        yield ""
+        for why, places in reasons.items():
+            columns = ", ".join(dict.fromkeys(place.column for place in places))
+            yield f"- {columns}, {len(places)} scenarios: {why}"
 
 
 def _unkept(found: Coverage, agent: str, columns: Sequence[str]) -> Iterator[str]:
