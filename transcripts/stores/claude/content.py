@@ -11,7 +11,8 @@ from typing import Any
 from transcripts.losses import LossId
 from transcripts.model import Asset, Content, Opaque, Part, Structured, Text
 from transcripts.narration import json_text
-from transcripts.stores.claude.reading.rows import mapping, string
+from transcripts.stores.claude.foreign import mapping, string
+from transcripts.stores.claude.reading.entries import Words
 
 
 def parts(content: Any) -> Content:
@@ -28,6 +29,8 @@ def parts(content: Any) -> Content:
 
 
 def _part(block: Any) -> Part | None:
+    if type(block) is Words:
+        return Text(text=block.text) if block.text else None
     if isinstance(block, str):
         return Text(text=block) if block else None
     kind = mapping(block).get("type")

@@ -19,7 +19,7 @@ from transcripts.stores.claude.content import parts
 from transcripts.stores.claude.reader import AGENT, first_field, last_field
 from transcripts.stores.claude.reading import bookkeeping
 from transcripts.stores.claude.reading.results import text_of
-from transcripts.stores.claude.reading.rows import Row, message_of, row_of, time_of
+from transcripts.stores.claude.reading.rows import Row, row_of, time_of
 from transcripts.stores.claude.reading.titles import first_line, summaries_beside, title_of
 
 _HEAD = 8 << 20
@@ -114,7 +114,7 @@ def _head(path: Path, root: Path) -> Iterator[Row]:
 def _typed_by_a_person(row: Row) -> str | None:
     if not row.prompt or row.sidechain:
         return None
-    text = text_of(parts(message_of(row).get("content")))
+    text = text_of(parts(row.entry.in_a_prompts_place))
     return wordings.typed(text).text if text.strip() else None
 
 

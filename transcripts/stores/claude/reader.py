@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from transcripts.errors import NoMessages, NotATranscript
 from transcripts.ids import derive
@@ -23,7 +23,7 @@ from transcripts.stores.claude import layout
 from transcripts.stores.claude.reading import bookkeeping
 from transcripts.stores.claude.reading.context import SYNTHETIC, Session
 from transcripts.stores.claude.reading.gathering import Gathered, gather
-from transcripts.stores.claude.reading.rows import Row, message_of, string, time_of
+from transcripts.stores.claude.reading.rows import Row, time_of
 from transcripts.stores.claude.reading.subagents import Thread, inline_threads, own_threads, woven
 from transcripts.stores.claude.reading.threads import read_thread
 from transcripts.stores.claude.reading.titles import first_line, summaries_beside, title_of
@@ -88,7 +88,7 @@ class _Opened(NamedTuple):
 def _open(path: Path, *, recover: bool, sparing: bool) -> _Opened:
     root = layout.root_of(path)
     if not path.is_dir():
-        gathered = gather(path, root, recover=recover, shelve=True, sparing=sparing)
+        gathered = gather(path, root, recover=recover, sparing=sparing)
     elif layout.is_orphan(path):
         gathered = Gathered(path.name, [], [], {})
     else:
@@ -100,12 +100,12 @@ def _open(path: Path, *, recover: bool, sparing: bool) -> _Opened:
     session_id, rows, damage, inherited = gathered
     threads = [
         *inline_threads([row for row in rows if row.sidechain]),
-        *own_threads(path, root, session_id, damage, recover=recover, shelve=True, sparing=sparing),
+        *own_threads(path, root, session_id, damage, recover=recover, sparing=sparing),
     ]
     session = Session(
         scope=session_scope(session_id),
         inherited=inherited,
-        stamping=frozenset(string(row.value.get("version")) or "" for row in rows if row.stamped),
+        stamping=frozenset(row.stamp for row in rows if row.stamp is not None),
         damage=damage,
     )
     return _Opened(path, root, gathered, threads, session)
@@ -131,7 +131,7 @@ def _transcript(opened: _Opened, messages: Sequence[AnyMessage]) -> Transcript:
         model=_last_model(rows),
         title=title_of(gathered.rows, summaries_beside(path.parent))
         or first_line(typed_words(messages)),
-        git_branch=last_field(rows, "gitBranch"),
+        git_branch=last_field(rows, "git_branch"),
         created_at=_first_time(rows),
         updated_at=_first_time(reversed(rows)),
         source_path=path.relative_to(root).as_posix(),
@@ -143,12 +143,15 @@ def _transcript(opened: _Opened, messages: Sequence[AnyMessage]) -> Transcript:
     )
 
 
-def first_field(rows: Sequence[Row], name: str) -> str | None:
+_Field = Literal["cwd", "git_branch", "version"]
+
+
+def first_field(rows: Sequence[Row], name: _Field) -> str | None:
     """Return the first text that rows have under a name."""
-    return next((value for row in rows if (value := string(row.value.get(name)))), None)
+    return next((value for row in rows if (value := getattr(row.entry, name))), None)
 
 
-def last_field(rows: Sequence[Row], name: str) -> str | None:
+def last_field(rows: Sequence[Row], name: _Field) -> str | None:
     """Return the last text that rows have under a name."""
     return first_field(rows[::-1], name)
 
@@ -159,9 +162,9 @@ def _first_time(rows: Iterable[Row]) -> datetime | None:
 
 def _last_model(rows: Sequence[Row]) -> str | None:
     for row in reversed(rows):
-        model = string(message_of(row).get("model"))
-        if row.type == "assistant" and model and model != SYNTHETIC:
-            return model
+        message = row.entry.message if row.type == "assistant" else None
+        if message is not None and message.model and message.model != SYNTHETIC:
+            return message.model
     return None
 
 

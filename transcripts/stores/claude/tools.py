@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from msgspec import UNSET
+
 from transcripts.model import (
     AnyMessage,
     CommandExecution,
@@ -22,6 +24,8 @@ from transcripts.model import (
 )
 from transcripts.narration import split_name
 from transcripts.stores.claude.content import parts
+from transcripts.stores.claude.foreign import integer, mapping, sequence, string
+from transcripts.stores.claude.reading.entries import NO_SIDE, Side
 from transcripts.stores.claude.reading.results import (
     Result,
     Use,
@@ -29,7 +33,6 @@ from transcripts.stores.claude.reading.results import (
     outcome,
     text_of,
 )
-from transcripts.stores.claude.reading.rows import integer, mapping, sequence, string
 
 SHELLS = frozenset({"Bash", "PowerShell"})
 EDITORS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
@@ -48,11 +51,13 @@ def read_call(
 ) -> AnyMessage:
     """Return the message of a call merged with its result.
 
-    ``fields`` are those that every message has; ``checklist`` is brought forward.
+    ``fields`` are those that every message has: they are added to. ``checklist`` is brought
+    forward.
     """
-    fields = fields | {"name": use.name, "arguments": use.input}
     given = mapping(use.input)
     name = use.name
+    fields["name"] = name
+    fields["arguments"] = use.input
     if name in SHELLS:
         return _command(use, result, fields, given)
     if name in EDITORS:
@@ -86,7 +91,7 @@ def _command(
         **fields,
         **command_outcome(use, result),
         command=command if isinstance(command, str) else "",
-        cwd=string(use.row.value.get("cwd")),
+        cwd=use.cwd,
     )
 
 
@@ -94,9 +99,9 @@ def _command(
 
 
 def _changes(use: Use, result: Result | None, given: dict[str, Any]) -> tuple[FileEdit, ...]:
-    details = result.details if result else {}
+    details = result.details if result else NO_SIDE
     path = string(given.get("file_path")) or string(given.get("notebook_path"))
-    path = path or string(details.get("filePath")) or ""
+    path = path or string(details.file_path) or ""
     match use.name:
         case "Write":
             return (_written(path, result, given),)
@@ -109,11 +114,11 @@ def _changes(use: Use, result: Result | None, given: dict[str, Any]) -> tuple[Fi
 
 
 def _written(path: str, result: Result | None, given: dict[str, Any]) -> FileEdit:
-    details = result.details if result else {}
-    before = details.get("originalFile")
-    created = details.get("type") != "update"
-    if result is not None and "type" not in details:
-        created = "has been updated" not in text_of(parts(result.block.get("content")))
+    details = result.details if result else NO_SIDE
+    before = details.original_file
+    created = details.type != "update"
+    if result is not None and details.type is UNSET:
+        created = "has been updated" not in text_of(parts(result.block.content))
     return FileEdit(
         path=path,
         operation="add" if created else "update",
@@ -130,11 +135,9 @@ def _replaced(path: str, given: dict[str, Any]) -> FileEdit:
     return FileEdit(path=path, operation="update", before=before, after=after)
 
 
-def _notebook_cell(path: str, given: dict[str, Any], details: dict[str, Any]) -> FileEdit:
+def _notebook_cell(path: str, given: dict[str, Any], details: Side) -> FileEdit:
     after = None if given.get("edit_mode") == "delete" else _string(given.get("new_source"))
-    return FileEdit(
-        path=path, operation="update", before=_string(details.get("old_source")), after=after
-    )
+    return FileEdit(path=path, operation="update", before=_string(details.old_source), after=after)
 
 
 def _string(value: Any) -> str | None:
@@ -147,10 +150,10 @@ def _string(value: Any) -> str | None:
 def _sub_agent(
     use: Use, result: Result | None, fields: dict[str, Any], given: dict[str, Any]
 ) -> SubAgent:
-    details = result.details if result else {}
+    details = result.details if result else NO_SIDE
     decided = outcome(use, result)
-    background = given.get("run_in_background") is True or details.get("isAsync") is True
-    if decided["status"] == "completed" and details.get("status") == "async_launched":
+    background = given.get("run_in_background") is True or details.is_async is True
+    if decided["status"] == "completed" and details.status == "async_launched":
         decided["status"] = "unknown"
         background = True
     elif "output" in decided:
@@ -158,24 +161,24 @@ def _sub_agent(
     return SubAgent(
         **fields,
         **decided,
-        agent_id=string(details.get("agentId")),
-        agent_type=string(given.get("subagent_type")) or string(details.get("agentType")),
+        agent_id=string(details.agent_id),
+        agent_type=string(given.get("subagent_type")) or string(details.agent_type),
         description=string(given.get("description")),
         prompt=string(given.get("prompt")),
         background=background,
     )
 
 
-def _report(shown: Content, details: dict[str, Any]) -> Content:
+def _report(shown: Content, details: Side) -> Content:
     """Return what the agent reported, without the harness's frame, notes and counts.
 
     The side record keeps the report's blocks apart; in 2.1 it also counts which of them are
     the harness's, before and after. Without it, only the id that 2.0 appends is known.
     """
-    content = details.get("content")
+    content = details.content
     if isinstance(content, list) and content:
-        first = integer(details.get("harnessNoteCount")) or 0
-        last = len(content) - (integer(details.get("harnessTailCount")) or 0)
+        first = integer(details.harness_note_count) or 0
+        last = len(content) - (integer(details.harness_tail_count) or 0)
         return parts(content[first:last])
     final = shown[-1] if len(shown) > 1 else None
     if isinstance(final, Text) and final.text.startswith("agentId: "):
@@ -207,11 +210,11 @@ def _task_items(
     Each call records one change: the list is what all calls so far have made of it. An update
     names its task only by number, its words are those of its creation.
     """
-    details = result.details if result else {}
+    details = result.details if result else NO_SIDE
     after = dict(checklist)
     match name:
         case "TaskCreate":
-            identity = string(mapping(details.get("task")).get("id")) or str(len(after) + 1)
+            identity = string(mapping(details.task).get("id")) or str(len(after) + 1)
             text = _string(given.get("subject")) or ""
             after[identity] = PlanItem(text=text, status="pending", id=identity)
         case "TaskUpdate":
@@ -225,12 +228,12 @@ def _task_items(
             )
             if status == "deleted":
                 del after[identity]
-        case "TaskList" if isinstance(details.get("tasks"), list):
-            items = [_item(task) for task in details["tasks"]]
+        case "TaskList" if isinstance(details.tasks, list):
+            items = [_item(task) for task in details.tasks]
             after = {item.id: item for item in items if item.id}
         case _:
             pass
-    if result is not None and not result.is_error:
+    if result is not None and not result.block.is_error:
         checklist.clear()
         checklist.update(after)
     return tuple(after.values())
@@ -239,8 +242,8 @@ def _task_items(
 def _proposal(
     use: Use, result: Result | None, fields: dict[str, Any], given: dict[str, Any]
 ) -> Plan:
-    details = result.details if result else {}
-    text = _string(given.get("plan")) or _string(details.get("plan"))
+    details = result.details if result else NO_SIDE
+    text = _string(given.get("plan")) or _string(details.plan)
     return Plan(
         **fields,
         **outcome(use, result),
@@ -255,23 +258,23 @@ def _proposal(
 def _web_search(
     use: Use, result: Result | None, fields: dict[str, Any], given: dict[str, Any]
 ) -> WebSearch:
-    details = result.details if result else {}
+    details = result.details if result else NO_SIDE
     hits = [
         SearchResult(url=string(hit.get("url")), title=string(hit.get("title")))
-        for found in sequence(details.get("results"))
+        for found in sequence(details.results)
         for hit in map(mapping, sequence(mapping(found).get("content")))
         if hit
     ]
     return WebSearch(
         **fields,
         **outcome(use, result),
-        query=string(given.get("query")) or string(details.get("query")),
+        query=string(given.get("query")) or string(details.query),
         results=tuple(hits),
     )
 
 
 def _questions(result: Result | None, given: dict[str, Any]) -> tuple[Question, ...]:
-    answers = mapping(result.details.get("answers")) if result else {}
+    answers = mapping(result.details.answers) if result else {}
     found: list[Question] = []
     for asked in map(mapping, sequence(given.get("questions"))):
         text = _string(asked.get("question")) or ""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from transcripts.model import Author, Content, Delivery, Text
 from transcripts.stores.claude import wordings
-from transcripts.stores.claude.reading.rows import Row, origin_of, string
+from transcripts.stores.claude.reading.entries import Entry
 
 _ORIGINS: dict[str, Author] = {
     "coordinator": "agent",
@@ -30,26 +30,28 @@ def author_of_origin(origin: str) -> Author:
     return _ORIGINS.get(origin, "harness")
 
 
-def voice_of(row: Row, content: Content, *, thread: str | None, stamping: frozenset[str]) -> Voice:
+def voice_of(
+    entry: Entry, content: Content, *, thread: str | None, stamping: frozenset[str]
+) -> Voice:
     """Return whose words a user row holds.
 
     The row's own marks come first, then the wrapper around the words. Where the release marks
     what a person typed, a command without a mark is not a person's; plain words still are, for
     what a person said must not be lost for want of a mark.
     """
-    origin = origin_of(row)
-    if row.value.get("isMeta") is True:
+    origin = entry.origin_kind
+    if entry.is_meta:
         return Voice(author_of_origin(origin or ""), origin or "meta", content)
     texts = [wordings.typed(part.text) for part in content if isinstance(part, Text)]
     said = texts[0] if len(texts) == len(content) == 1 else None
     if said is not None and said.author != "harness":
         content = (Text(text=said.text),)
-    source = string(row.value.get("promptSource"))
+    source = entry.prompt_source or None
     mark = (said.wrapper if said else None) or origin or source
     if origin is not None:
         return Voice(author_of_origin(origin), mark, content)
     if said is not None and said.author is not None:
-        release = string(row.value.get("version")) or ""
+        release = entry.version or ""
         # A prompt given by its command is a person's, marked or not.
         unmarked = said.wrapper != "slash-command" and source is None and release in stamping
         unmarked = unmarked and said.author == "human"
@@ -59,9 +61,9 @@ def voice_of(row: Row, content: Content, *, thread: str | None, stamping: frozen
     return Voice("human" if thread is None else "agent", mark, content)
 
 
-def delivery_of(row: Row, author: Author) -> Delivery | None:
+def delivery_of(entry: Entry, author: Author) -> Delivery | None:
     """Return how a prompt was sent, as far as the row says."""
-    match row.value.get("promptSource"):
+    match entry.prompt_source:
         case "typed":
             return "typed"
         case "queued":
@@ -69,4 +71,4 @@ def delivery_of(row: Row, author: Author) -> Delivery | None:
         case "sdk":
             return "programmatic"
         case _:
-            return "typed" if author == "human" and origin_of(row) == "human" else None
+            return "typed" if author == "human" and entry.origin_kind == "human" else None

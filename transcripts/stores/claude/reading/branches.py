@@ -11,7 +11,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from transcripts.stores.claude.reading.rows import Row, mapping, sequence, string
+from transcripts.stores.claude.foreign import mapping, sequence, string
+from transcripts.stores.claude.reading.rows import Row
 
 
 class Compaction(NamedTuple):

@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 
 from transcripts.ids import derive
-from transcripts.model import Damage, Inherited, Location
+from transcripts.model import Damage, Inherited
 from transcripts.stores.claude.reading import bookkeeping
+from transcripts.stores.claude.reading.entries import Entry
 from transcripts.stores.claude.reading.glances import usage_of
 from transcripts.stores.claude.reading.lookahead import Lookahead
-from transcripts.stores.claude.reading.rows import Row, message_of, string, time_of
+from transcripts.stores.claude.reading.rows import Row, instant
 from transcripts.stores.claude.tools import Checklist
 
 SYNTHETIC = "<synthetic>"
@@ -55,37 +56,47 @@ class Context:
         self._counted: set[str] = set()
 
     def fields(
-        self, row: Row, index: int, pointer: str | None, identity: str | None = None
+        self,
+        row: Row,
+        entry: Entry,
+        index: int,
+        pointer: str | None,
+        identity: str | None = None,
     ) -> dict[str, Any]:
         """Return the fields that every message has; ``identity`` is a call's own id."""
-        at = time_of(row)
-        inherited = self.session.inherited.get(row.uuid or "")
+        at = instant(entry.timestamp)
+        uuid = row.uuid
+        inherited = self.session.inherited.get(uuid or "")
         return {
             "id": self._new_id(row, index, identity),
-            "external_id": identity or row.uuid,
+            "external_id": identity or uuid,
             "at": at,
             "at_source": "record" if at else None,
             "turn": self.turn,
             "agent": self.agent,
-            "inherited_from": Inherited(session=inherited, id=row.uuid) if inherited else None,
-            "sources": (place(row, pointer),),
+            "inherited_from": Inherited(session=inherited, id=uuid) if inherited else None,
+            "sources": (row.record.at(pointer),),
         }
 
-    def model_fields(self, row: Row, index: int, identity: str | None = None) -> dict[str, Any]:
+    def model_fields(
+        self, row: Row, entry: Entry, index: int, identity: str | None = None
+    ) -> dict[str, Any]:
         """Return the fields of a message of the model: its response, and its cost once."""
-        message = message_of(row)
-        model = string(message.get("model"))
+        message = entry.message
+        assert message is not None
+        model = message.model or None
         synthetic = model == SYNTHETIC
         response = row.response
         usage = None
         if not synthetic and response not in self._counted:
             spending = self.ahead.spending.get(response)
-            usage = None if spending is None else usage_of(message_of(spending))
+            said = None if spending is None else spending.entry.message
+            usage = None if said is None else usage_of(said.usage)
             self._counted.add(response)
         pointer = "/message/content"
-        if not isinstance(message.get("content"), str):
+        if type(message.content) is not str:
             pointer += f"/{index}"
-        fields = self.fields(row, index, pointer, identity)
+        fields = self.fields(row, entry, index, pointer, identity)
         fields["author"] = "harness" if synthetic else "model"
         fields["provenance"] = "synthetic" if synthetic else None
         fields["model"] = None if synthetic else model
@@ -122,8 +133,3 @@ class Context:
     def count(self, record: str, *, known: bool) -> None:
         """Count something that becomes no message, under a name."""
         self.session.unread[record, known] += 1
-
-
-def place(row: Row, pointer: str | None) -> Location:
-    """Return the place of a value in a row, or of the row."""
-    return row.record.location if pointer is None else row.record.at(pointer)

@@ -18,9 +18,8 @@ from uuid import UUID
 from transcripts.model import Damage
 from transcripts.records import jsonlines
 from transcripts.stores.claude import layout
+from transcripts.stores.claude.reading.rowmaking import rows_of_file
 from transcripts.stores.claude.reading.rows import Row, row_of
-from transcripts.stores.claude.reading.shelf import Shelf
-from transcripts.stores.claude.reading.skimming import RowMaker, skim
 
 
 class Gathered(NamedTuple):
@@ -36,16 +35,13 @@ class Gathered(NamedTuple):
     inherited: dict[str, str]
 
 
-def gather(
-    path: Path, root: Path, *, recover: bool, shelve: bool = False, sparing: bool = False
-) -> Gathered:
+def gather(path: Path, root: Path, *, recover: bool, sparing: bool) -> Gathered:
     """Return the rows of the session whose file is given.
 
-    With ``shelve`` their values stay on the disk; with ``sparing``, what is only counted is one
-    row for all of its kind.
+    With ``sparing``, what they say stays on the disk.
     """
     damage: list[Damage] = []
-    rows = rows_of_file(path, root, damage, recover=recover, shelve=shelve, sparing=sparing)
+    rows = rows_of_file(path, root, damage, recover=recover, sparing=sparing)
     session_id = _session_id(path, rows)
     own, foreign, inherited = _partition(_parents_first(rows), session_id)
     inherited |= _copied(own, session_id)
@@ -59,29 +55,6 @@ def gather(
     damage += doubled
     damage += _dangling(own, foreign)
     return Gathered(session_id, own, damage, inherited)
-
-
-def rows_of_file(
-    path: Path,
-    root: Path,
-    damage: list[Damage],
-    *,
-    recover: bool,
-    shelve: bool = False,
-    sparing: bool = False,
-) -> list[Row]:
-    """Return the rows of one file, adding what is wrong to ``damage``."""
-    if not shelve:
-        return [row_of(one) for one in jsonlines.iterate(path, root, damage, recover=recover)]
-    make = RowMaker(Shelf(path), sparing=sparing).row
-    rows: list[Row] = []
-    faults = 0
-    for record in jsonlines.skim(path, root, damage, skim, recover=recover):
-        # What was mended on reading is not on the disk as it is here.
-        mended = len(damage) != faults and type(record.value) is dict
-        rows.append(row_of(record) if mended else make(record))
-        faults = len(damage)
-    return rows
 
 
 def _session_id(path: Path, rows: list[Row]) -> str:

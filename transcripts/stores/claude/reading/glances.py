@@ -1,16 +1,25 @@
 """What a row says that must be known before the first message: taken when the row is first seen.
 
-A row's value may lie on a shelf; without this every row would be read from there once more,
+A row's record may lie on a shelf; without this every row would be read from there once more,
 only to learn which calls it answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from transcripts.model import Usage
-from transcripts.stores.claude.foreign import integer, mapping, sequence, string
+from transcripts.stores.claude import wordings
+from transcripts.stores.claude.reading.entries import (
+    Attachment,
+    Counts,
+    Entry,
+    Said,
+    ToolResult,
+    ToolUse,
+    Words,
+)
 
 NOTIFICATION = "<task-notification>"
 
@@ -20,6 +29,7 @@ class Glance(NamedTuple):
     it says what its response cost, and whether it may tell of the end of a background call.
 
     ``only_answers``: nothing else is in it. ``asked_in`` is the session whose request it answers.
+    ``prompt``: a person may have said it, as far as its words tell.
     """
 
     uses: tuple[str, ...] = ()
@@ -28,6 +38,7 @@ class Glance(NamedTuple):
     notifies: bool = False
     only_answers: bool = False
     asked_in: str | None = None
+    prompt: bool = False
 
     @property
     def calls(self) -> Iterator[str]:
@@ -36,74 +47,100 @@ class Glance(NamedTuple):
 
 
 NOTHING = Glance()
-SPENDING = Glance(spends=True)
+_SPENDING = Glance(spends=True)
+_NOTIFYING = Glance(notifies=True)
+_PROMPT = Glance(prompt=True)
+_NO_MESSAGE = Said()
 
 
-def glance(kind: str | None, value: Mapping[str, Any]) -> Glance:
-    """Look at a row of some kind."""
-    if kind == "assistant":
-        message = mapping(value.get("message"))
-        uses = [
-            use
-            for block in sequence(message.get("content"))
-            if isinstance(block, dict)
-            and block.get("type") == "tool_use"
-            and (use := string(block.get("id")))
-        ]
-        asked_in = string(value.get("requestSessionId"))
-        return Glance(tuple(uses), spends=usage_of(message) is not None, asked_in=asked_in)
-    if kind == "user":
-        content = mapping(value.get("message")).get("content")
-        blocks = sequence(content)
-        results = [
-            (position, call)
-            for position, block in enumerate(blocks)
-            if isinstance(block, dict)
-            and block.get("type") == "tool_result"
-            and (call := string(block.get("tool_use_id")))
-        ]
-        if blocks and len(results) == len(blocks):
-            return Glance(results=tuple(results), only_answers=True)
-        return Glance(results=tuple(results), notifies=_may_notify(content))
-    if kind == "attachment":
-        return Glance(notifies=_may_notify(mapping(value.get("attachment")).get("prompt")))
-    return NOTHING
+def of_the_model(entry: Entry) -> Glance:
+    """Look at a row of the model's."""
+    message = entry.message or _NO_MESSAGE
+    spends = message.usage is not None and _spends(message.usage)
+    asked_in = entry.request_session_id or None
+    content = message.content
+    if type(content) is list:
+        uses = [block.id for block in content if type(block) is ToolUse and block.id]
+        if uses:
+            return Glance(tuple(uses), spends=spends, asked_in=asked_in)
+    if asked_in is None:
+        return _SPENDING if spends else NOTHING
+    return Glance(spends=spends, asked_in=asked_in)
 
 
-def usage_of(message: Mapping[str, Any]) -> Usage | None:
+def in_the_users_place(entry: Entry) -> Glance:
+    """Look at a row of the user's side."""
+    content = None if entry.message is None else entry.message.content
+    if type(content) is str:
+        prompt = wordings.typed(content).author != "harness"
+        if NOTIFICATION not in content:
+            return _PROMPT if prompt else NOTHING
+        return Glance(notifies=True, prompt=prompt)
+    if type(content) is not list or not content:
+        return NOTHING
+    results = [
+        (position, block.tool_use_id)
+        for position, block in enumerate(content)
+        if type(block) is ToolResult and block.tool_use_id
+    ]
+    if len(results) == len(content):
+        return Glance(results=tuple(results), only_answers=True)
+    notifies = _may_notify(content)
+    prompt = not any(type(block) is ToolResult for block in content) and not all(
+        isinstance(text := _text_of(block), str) and wordings.typed(text).author == "harness"
+        for block in content
+    )
+    return Glance(results=tuple(results), notifies=notifies, prompt=prompt)
+
+
+def attached(attachment: Attachment | None) -> Glance:
+    """Look at an attachment."""
+    prompt = None if attachment is None else attachment.prompt
+    if isinstance(prompt, str):
+        return _NOTIFYING if NOTIFICATION in prompt else NOTHING
+    return _NOTIFYING if isinstance(prompt, list) and _may_notify(prompt) else NOTHING
+
+
+def usage_of(counts: Counts | None) -> Usage | None:
     """Return the token counts of an API message; None where nothing or only zeros are recorded.
 
     No real response costs nothing: zeros are what a writer puts where it knows no counts.
     """
-    value = message.get("usage")
-    if not isinstance(value, dict):
+    if counts is None or not _spends(counts):
         return None
-    count = value.get
-    read = integer(count("input_tokens"))
-    written = integer(count("output_tokens"))
-    from_cache = integer(count("cache_read_input_tokens"))
-    to_cache = integer(count("cache_creation_input_tokens"))
-    thought = integer(mapping(count("output_tokens_details")).get("thinking_tokens"))
-    if not (read or written or from_cache or to_cache or thought):
-        return None
+    details = counts.output_tokens_details
     return Usage(
         scope="response",
         accounting="delta",
-        input=read,
-        output=written,
-        cache_read=from_cache,
-        cache_write=to_cache,
-        reasoning=thought,
+        input=counts.input_tokens,
+        output=counts.output_tokens,
+        cache_read=counts.cache_read_input_tokens,
+        cache_write=counts.cache_creation_input_tokens,
+        reasoning=None if details is None else details.thinking_tokens,
     )
 
 
-def _may_notify(content: Any) -> bool:
+def _spends(counts: Counts) -> bool:
+    details = counts.output_tokens_details
+    return bool(
+        counts.output_tokens
+        or counts.input_tokens
+        or counts.cache_read_input_tokens
+        or counts.cache_creation_input_tokens
+        or (details is not None and details.thinking_tokens)
+    )
+
+
+def _may_notify(blocks: list[Any]) -> bool:
     """Whether content is worth a look: cheap, for every row is asked, and most tell of nothing."""
-    if isinstance(content, str):
-        return NOTIFICATION in content
-    blocks: list[Any] = content if isinstance(content, list) else []
     for block in blocks:
-        text = mapping(block).get("text", block)
+        text = block if isinstance(block, str) else _text_of(block)
         if isinstance(text, str) and NOTIFICATION in text:
             return True
     return False
+
+
+def _text_of(block: Any) -> Any:
+    if type(block) is Words:
+        return block.text
+    return block.get("text") if isinstance(block, dict) else None

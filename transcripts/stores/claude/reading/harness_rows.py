@@ -8,10 +8,11 @@ from typing import Any
 from transcripts.model import AnyMessage, Author, CompactBoundary, Content, Other, UserMessage
 from transcripts.stores.claude import wordings
 from transcripts.stores.claude.content import parts
+from transcripts.stores.claude.foreign import integer, mapping, string
 from transcripts.stores.claude.reading.authorship import author_of_origin
 from transcripts.stores.claude.reading.context import Context
 from transcripts.stores.claude.reading.results import text_of
-from transcripts.stores.claude.reading.rows import Row, integer, mapping, string
+from transcripts.stores.claude.reading.rows import Row
 
 
 def boundary_message(row: Row, context: Context) -> CompactBoundary:
@@ -19,7 +20,7 @@ def boundary_message(row: Row, context: Context) -> CompactBoundary:
     metadata = mapping(row.value.get("compactMetadata"))
     trigger = metadata.get("trigger")
     return CompactBoundary(
-        **context.fields(row, 0, None),
+        **context.fields(row, row.entry, 0, None),
         author="harness",
         trigger=trigger if trigger in ("manual", "auto") else None,
         pre_tokens=integer(metadata.get("preTokens")),
@@ -56,7 +57,7 @@ def _queued(row: Row, attachment: dict[str, Any], context: Context) -> Iterator[
     ):
         author = "harness"
     yield UserMessage(
-        **context.fields(row, 0, "/attachment/prompt"),
+        **context.fields(row, row.entry, 0, "/attachment/prompt"),
         author=author,
         delivery="queued",
         # A prompt is one, whether it reached the model by an attachment or by a row of its own.
@@ -83,7 +84,7 @@ def _hook(
         content, pointer = parts(reason), "/attachment/blockingError/blockingError"
     if content:
         yield UserMessage(
-            **context.fields(row, 0, pointer),
+            **context.fields(row, row.entry, 0, pointer),
             author="hook",
             delivery="programmatic",
             provenance=provenance,
@@ -91,7 +92,7 @@ def _hook(
         )
         return
     yield Other(
-        **context.fields(row, 0, "/attachment"),
+        **context.fields(row, row.entry, 0, "/attachment"),
         author="hook",
         in_context=False,
         provenance=provenance,

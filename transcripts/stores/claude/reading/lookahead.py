@@ -6,15 +6,12 @@ from collections.abc import Sequence
 
 from transcripts.model import Content, Damage
 from transcripts.stores.claude.content import parts
+from transcripts.stores.claude.foreign import mapping
 from transcripts.stores.claude.reading.branches import Branches
 from transcripts.stores.claude.reading.notifications import Notification, notification_in
 from transcripts.stores.claude.reading.queue import undelivered
-from transcripts.stores.claude.reading.results import Result
-from transcripts.stores.claude.reading.rows import (
-    SUMMARY,
-    Row,
-    message_of,
-)
+from transcripts.stores.claude.reading.results import Answered
+from transcripts.stores.claude.reading.rows import SUMMARY, Row
 
 
 class Lookahead:
@@ -25,7 +22,7 @@ class Lookahead:
     """
 
     def __init__(self, rows: Sequence[Row], damage: list[Damage]) -> None:
-        self.results: dict[str, Result] = {}
+        self.results: dict[str, Answered] = {}
         self.uses: set[str] = set()
         self.ends: dict[str, Notification] = {}
         self.spending: dict[str, Row] = {}
@@ -61,7 +58,7 @@ class Lookahead:
     def _take_results(self, row: Row) -> None:
         for position, call in row.glance.results:
             if call not in self.results:
-                self.results[call] = Result(row, position)
+                self.results[call] = Answered(row, position)
                 continue
             self._damage.append(
                 Damage(
@@ -74,7 +71,7 @@ class Lookahead:
             )
 
     def _take_summary(self, row: Row) -> None:
-        content = parts(message_of(row).get("content"))
+        content = parts(mapping(row.value.get("message")).get("content"))
         if self._boundary and self._boundary not in self.summaries and content:
             self.summaries[self._boundary] = content
             if row.uuid:

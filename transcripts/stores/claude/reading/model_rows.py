@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from transcripts.model import (
     AgentMessage,
@@ -20,18 +21,12 @@ from transcripts.model import (
     Text,
 )
 from transcripts.stores.claude.content import parts
-from transcripts.stores.claude.reading.context import PROVIDER, Context, place
+from transcripts.stores.claude.foreign import integer, mapping, string
+from transcripts.stores.claude.reading.context import PROVIDER, Context
+from transcripts.stores.claude.reading.entries import Entry, Thought, ToolResult, ToolUse, Words
 from transcripts.stores.claude.reading.notifications import Notification
 from transcripts.stores.claude.reading.results import Result, Use, text_of
-from transcripts.stores.claude.reading.rows import (
-    Row,
-    blocks_of,
-    integer,
-    mapping,
-    message_of,
-    string,
-    time_of,
-)
+from transcripts.stores.claude.reading.rows import Row, time_of
 from transcripts.stores.claude.tools import read_call
 from transcripts.stores.claude.wordings import is_usage_limit, stated_status
 
@@ -41,80 +36,85 @@ USAGE_LIMIT = "usage_limit_reached"
 
 def model_messages(row: Row, context: Context) -> Iterator[AnyMessage]:
     """Yield what an assistant row says; neighbouring text blocks are one message."""
-    if row.value.get("isApiErrorMessage") is True:
-        yield _error(row, context)
+    entry = row.entry
+    if entry.is_api_error_message:
+        yield _error(row, entry, context)
         return
-    blocks = blocks_of(row)
+    blocks = entry.blocks
     if not blocks:
         context.count("assistant/(no content)", known=False)
     texts: list[Any] = []
     for position, block in enumerate(blocks):
-        if mapping(block).get("type") == "text":
+        if type(block) is Words or mapping(block).get("type") == "text":
             texts.append(block)
             continue
         if texts:
-            yield from _words(row, position, texts, context)
+            yield from _words(row, entry, position, texts, context)
             texts = []
-        yield _block(row, position, mapping(block), context)
+        yield _block(row, entry, position, block, context)
     if texts:
-        yield from _words(row, len(blocks), texts, context)
+        yield from _words(row, entry, len(blocks), texts, context)
 
 
-def _words(row: Row, end: int, texts: list[Any], context: Context) -> Iterator[AgentMessage]:
+def _words(
+    row: Row, entry: Entry, end: int, texts: list[Any], context: Context
+) -> Iterator[AgentMessage]:
     content = parts(texts)
     if content:
-        fields = context.model_fields(row, end - len(texts))
+        fields = context.model_fields(row, entry, end - len(texts))
         yield AgentMessage(**fields, content=content)
 
 
-def _block(row: Row, position: int, block: dict[str, Any], context: Context) -> AnyMessage:
-    kind = string(block.get("type"))
-    match kind:
-        case "thinking":
-            content = _thought(row, block, context)
-            return Reasoning(**context.model_fields(row, position), content=content)
-        case "redacted_thinking":
-            data = block.get("data")
-            opaque = Opaque(
-                form="redacted", data=data if isinstance(data, str) else "", provider=PROVIDER
-            )
-            return Reasoning(**context.model_fields(row, position), content=(opaque,))
-        case "tool_use":
-            return _call(row, position, block, context)
-        case _:
-            record = f"assistant/{kind or '(no type)'}"
-            return Other(**context.model_fields(row, position), record=record, value=block)
+def _block(row: Row, entry: Entry, position: int, block: Any, context: Context) -> AnyMessage:
+    if type(block) is ToolUse:
+        return _call(row, entry, position, block, context)
+    content: Content
+    if type(block) is Thought:
+        content = _thought(row, block, context)
+        return Reasoning(**context.model_fields(row, entry, position), content=content)
+    if type(block) is ToolResult:
+        # No model gives a result: such a block is kept as it was recorded.
+        block = row.whole_block(position)
+    given = mapping(block)
+    kind = string(given.get("type"))
+    fields = context.model_fields(row, entry, position)
+    if kind == "redacted_thinking":
+        data = given.get("data")
+        text = data if isinstance(data, str) else ""
+        content = (Opaque(form="redacted", data=text, provider=PROVIDER),)
+        return Reasoning(**fields, content=content)
+    return Other(**fields, record=f"assistant/{kind or '(no type)'}", value=given)
 
 
-def _thought(row: Row, block: dict[str, Any], context: Context) -> Content:
-    text = block.get("thinking")
-    signature = string(block.get("signature"))
-    content: Content = (Text(text=text),) if isinstance(text, str) and text.strip() else ()
+def _thought(row: Row, block: Thought, context: Context) -> Content:
+    text = block.thinking
+    content: Content = (Text(text=text),) if text and text.strip() else ()
     if not content:
         context.damage("hollow_thinking", row, "a thought with no text")
-    if signature:
-        content += (Opaque(form="signature", data=signature, provider=PROVIDER),)
+    if block.signature:
+        content += (Opaque(form="signature", data=block.signature, provider=PROVIDER),)
     return content
 
 
-def _call(row: Row, position: int, block: dict[str, Any], context: Context) -> AnyMessage:
-    call = string(block.get("id"))
-    given = block.get("input")
+def _call(row: Row, entry: Entry, position: int, block: ToolUse, context: Context) -> AnyMessage:
+    call = block.id or None
+    given = block.input
     if given is None:
         given = {}
         context.damage("missing_input", row, f"the call {call} has no input")
-    use = Use(call, string(block.get("name")) or "unknown", given, row)
-    result = context.ahead.results.get(call) if call else None
-    if result is not None:
-        result = Result(result.row.at_hand(), result.position)
-    fields = context.model_fields(row, position, call)
-    if result is not None:
-        where = place(result.row, f"/message/content/{result.position}")
+    use = Use(call, block.name or "unknown", given, entry.cwd or None)
+    answered = context.ahead.results.get(call) if call else None
+    result = None if answered is None else answered.result()
+    fields = context.model_fields(row, entry, position, call)
+    if answered is not None:
+        where = answered.row.record.at(f"/message/content/{answered.position}")
         fields["sources"] = (*fields["sources"], where)
     message = read_call(use, result, fields, context.session.checklist)
     if result is not None and message.status == "declined" and _was_running(result, context):
         message = msgspec.structs.replace(message, status="cancelled")
     ends = context.ahead.ends
+    if not ends:
+        return message
     return _ended(message, ends.get(call or "") or ends.get(_task(message) or ""))
 
 
@@ -135,7 +135,7 @@ def _was_running(result: Result, context: Context) -> bool:
     Escape leaves the same words behind as a refusal. Where no call needs the person's word,
     and none is recorded, nobody can have refused one.
     """
-    return context.unasked and "permissionDecision" not in result.row.value
+    return context.unasked and result.entry.permission_decision is UNSET
 
 
 def _ended(message: AnyMessage, end: Notification | None) -> AnyMessage:
@@ -145,7 +145,7 @@ def _ended(message: AnyMessage, end: Notification | None) -> AnyMessage:
     changes: dict[str, Any] = {
         "status": end.status,
         "ended_at": time_of(end.row),
-        "sources": (*message.sources, place(end.row, end.pointer)),
+        "sources": (*message.sources, end.row.record.at(end.pointer)),
     }
     match message:
         case SubAgent(background=True):
@@ -164,7 +164,7 @@ def retried(row: Row, context: Context) -> Error:
     error = mapping(row.value.get("error"))
     said = string(error.get("formatted")) or string(error.get("message")) or ""
     return Error(
-        **context.fields(row, 0, "/error"),
+        **context.fields(row, row.entry, 0, "/error"),
         author="harness",
         provenance="retried",
         in_context=False,
@@ -175,26 +175,27 @@ def retried(row: Row, context: Context) -> Error:
     )
 
 
-def _failure(row: Row, text: str) -> str | None:
+def _failure(value: dict[str, Any], text: str) -> str | None:
     """Return the CLI's word for a failure, the more telling one where it has two."""
-    named = string(row.value.get("apiError")) or string(row.value.get("error"))
+    named = string(value.get("apiError")) or string(value.get("error"))
     return USAGE_LIMIT if is_usage_limit(text) else named
 
 
-def _error(row: Row, context: Context) -> Error:
+def _error(row: Row, entry: Entry, context: Context) -> Error:
     names = (
         *("error", "apiErrorStatus", "errorDetails", "apiErrorType", "apiError"),
         *("apiErrorParams", "quotaLimits", "requestId"),
     )
-    raw = {name: row.value[name] for name in names if name in row.value}
-    text = text_of(parts(message_of(row).get("content")))
+    value = row.value
+    raw = {name: value[name] for name in names if name in value}
+    text = text_of(parts(entry.blocks))
     return Error(
-        **context.fields(row, 0, "/message/content"),
+        **context.fields(row, entry, 0, "/message/content"),
         author="harness",
         in_context=False,
         status="failed",
         text=text,
-        failure=_failure(row, text),
-        status_code=integer(row.value.get("apiErrorStatus")) or stated_status(text),
+        failure=_failure(value, text),
+        status_code=integer(value.get("apiErrorStatus")) or stated_status(text),
         raw=raw or None,
     )

@@ -8,12 +8,12 @@ agent's report would be harness noise and be lost in every other CLI.
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from transcripts.model import Status
 from transcripts.stores.claude.content import parts
 from transcripts.stores.claude.reading.results import text_of
-from transcripts.stores.claude.reading.rows import Row, mapping, message_of
+from transcripts.stores.claude.reading.rows import Row
 
 _FIELD = re.compile(
     r"<(?P<name>task-id|tool-use-id|status|summary|result)>(?P<text>.*?)</(?P=name)>", re.DOTALL
@@ -45,14 +45,9 @@ def notification_in(row: Row) -> tuple[str, Notification] | None:
 
     Where it does not name the call, it names the task: what the call's result calls it.
     """
-    if row.type == "attachment":
-        content: Any = mapping(row.value.get("attachment")).get("prompt")
-        pointer = "/attachment/prompt"
-    elif row.type == "user":
-        content, pointer = message_of(row).get("content"), "/message/content"
-    else:
+    if row.type not in ("attachment", "user"):
         return None
-    text = text_of(parts(content)).strip()
+    text = text_of(parts(row.entry.in_a_prompts_place)).strip()
     if not (text.startswith(_OPENING) and text.endswith("</task-notification>")):
         return None
     # A report may quote such fields; the harness's own come first.
@@ -69,5 +64,5 @@ def notification_in(row: Row) -> tuple[str, Notification] | None:
         result=fields.get("result"),
         exit_code=int(code[1]) if code else None,
         row=row,
-        pointer=pointer,
+        pointer="/message/content" if row.type == "user" else "/attachment/prompt",
     )

@@ -15,8 +15,9 @@ from transcripts.model import Text, UserMessage
 from transcripts.records import jsonlines
 from transcripts.stores.claude import wordings
 from transcripts.stores.claude.content import parts
+from transcripts.stores.claude.foreign import mapping, string
 from transcripts.stores.claude.reading.results import text_of
-from transcripts.stores.claude.reading.rows import Row, mapping, message_of, string
+from transcripts.stores.claude.reading.rows import Row
 
 Place = tuple[str, int]
 
@@ -78,11 +79,8 @@ def _is_task(text: str) -> bool:
 
 
 def _delivered(row: Row) -> Iterator[str]:
-    if row.type == "user":
-        text = text_of(parts(message_of(row).get("content")))
-    elif row.type == "attachment":
-        text = text_of(parts(mapping(row.value.get("attachment")).get("prompt")))
-    else:
+    if row.type not in ("user", "attachment"):
         return
+    text = text_of(parts(row.entry.in_a_prompts_place))
     said = {text.strip(), wordings.typed(text).text.strip()}
     yield from (one for one in said if one)

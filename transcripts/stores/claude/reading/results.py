@@ -10,10 +10,14 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from msgspec import UNSET
+
 from transcripts.model import Content, Status, Text
 from transcripts.stores.claude import wordings
 from transcripts.stores.claude.content import parts
-from transcripts.stores.claude.reading.rows import Row, blocks_of, mapping, number, string, time_of
+from transcripts.stores.claude.foreign import mapping, number, string
+from transcripts.stores.claude.reading.entries import NO_SIDE, Entry, Side, ToolResult
+from transcripts.stores.claude.reading.rows import Row, instant
 
 _TOOL_USE_ERROR = re.compile(r"<tool_use_error>(.*)</tool_use_error>", re.DOTALL)
 _EXIT_CODE = re.compile(r"Exit code (-?[0-9]+)(?:\n|\Z)")
@@ -26,62 +30,63 @@ _DENIALS: dict[str, Status] = {
 
 
 class Use(NamedTuple):
-    """A tool_use block: its id, the tool, and what it was given."""
+    """A call: its id, the tool, what it was given, and where."""
 
     id: str | None
     name: str
     input: Any
-    row: Row
+    cwd: str | None
 
 
 class Result(NamedTuple):
-    """A tool_result block: the row, and where it stands in the row's content."""
+    """What came of a call: the row, what that says, and the block in it.
+
+    ``failure`` is the side record where it is a failure's words, ``details`` where it is an
+    object.
+    """
+
+    row: Row
+    entry: Entry
+    block: ToolResult
+    failure: str | None
+    details: Side
+
+
+class Answered(NamedTuple):
+    """Where the result of a call stands: the row, and the place in the row's content."""
 
     row: Row
     position: int
 
-    @property
-    def block(self) -> dict[str, Any]:
-        """The block itself."""
-        return mapping(blocks_of(self.row)[self.position])
+    def result(self) -> Result:
+        """Return the result.
 
-    @property
-    def is_error(self) -> bool | None:
-        """Whether the block says that the call failed; None where it says nothing."""
-        flag = self.block.get("is_error")
-        return flag if isinstance(flag, bool) else None
-
-    @property
-    def side(self) -> Any:
-        """The record that the CLI keeps for its own screen.
-
-        It stands once in a row, so it means a block only where that block is the row's only
-        result.
+        The side record stands once in a row, so it means a block only where that block is the
+        row's only result.
         """
-        content = mapping(self.row.value.get("message")).get("content")
-        if isinstance(content, list) and len(content) > 1:
-            kinds = [mapping(block).get("type") for block in content]
-            if kinds.count("tool_result") > 1:
-                return None
-        return self.row.value.get("toolUseResult")
-
-    @property
-    def details(self) -> dict[str, Any]:
-        """The side record where it is an object."""
-        return mapping(self.side)
+        row, position = self
+        entry = row.entry
+        blocks = entry.blocks
+        side = entry.tool_use_result
+        if len(blocks) > 1 and sum(type(block) is ToolResult for block in blocks) > 1:
+            side = None
+        failure = side if type(side) is str else None
+        details = side if type(side) is Side else NO_SIDE
+        return Result(row, entry, blocks[position], failure, details)
 
 
 def outcome(use: Use, result: Result | None) -> dict[str, Any]:
     """Return the fields of a call that its result decides."""
     if result is None:
         return {"status": "unresolved"}
-    shown = parts(result.block.get("content"))
+    block, details = result.block, result.details
+    shown = parts(block.content)
     text = text_of(shown)
     decided: dict[str, Any] = {
-        "ended_at": time_of(result.row),
-        "duration_ms": _duration(result.details),
+        "ended_at": instant(result.entry.timestamp),
+        "duration_ms": _duration(details),
     }
-    if result.is_error:
+    if block.is_error:
         return decided | _failure(result, text)
     if text == f"({use.name} completed with no output)":
         shown = ()
@@ -91,7 +96,7 @@ def outcome(use: Use, result: Result | None) -> dict[str, Any]:
     if persisted is not None:
         decided["output"] = (Text(text=persisted.preview),)
         decided["output_extent"] = "elsewhere"
-        path = string(result.details.get("persistedOutputPath"))
+        path = string(details.persisted_output_path)
         decided["overflow_path"] = path or persisted.path
     return decided
 
@@ -109,34 +114,36 @@ def command_outcome(use: Use, result: Result | None) -> dict[str, Any]:
     if result is None:
         return decided
     details = result.details
-    decided["stdout"] = _text_or_none(details.get("stdout"))
-    decided["stderr"] = _text_or_none(details.get("stderr"))
-    decided["background_id"] = string(details.get("backgroundTaskId"))
-    if result.is_error:
-        return decided | _failed_command(result, decided)
-    if details.get("interrupted") is True:
-        return decided | {"status": "cancelled"}
-    if decided["background_id"]:
-        return decided | {"status": "unknown"}
-    interpretation = details.get("returnCodeInterpretation")
-    if interpretation == wordings.CODE_NOT_RECORDED:
-        return decided | {"status": "unknown"}
-    told = result.is_error is False or "stdout" in details
-    if told and not interpretation:
-        decided |= {"exit_code": 0, "exit_code_source": "field"}
+    failed = result.block.is_error
+    decided["stdout"] = _text_or_none(details.stdout)
+    decided["stderr"] = _text_or_none(details.stderr)
+    decided["background_id"] = string(details.background_task_id)
+    interpretation = details.return_code_interpretation
+    if failed:
+        decided |= _failed_command(result, decided)
+    elif details.interrupted is True:
+        decided["status"] = "cancelled"
+    elif decided["background_id"] or interpretation == wordings.CODE_NOT_RECORDED:
+        decided["status"] = "unknown"
+    elif (failed is False or details.stdout is not UNSET) and not interpretation:
+        decided["exit_code"] = 0
+        decided["exit_code_source"] = "field"
     return decided
 
 
 def text_of(content: Content) -> str:
     """Return the words of some parts."""
+    if len(content) == 1:
+        part = content[0]
+        return part.text if isinstance(part, Text) else ""
     return "\n".join(part.text for part in content if isinstance(part, Text))
 
 
 def _failure(result: Result, text: str) -> dict[str, Any]:
     if wordings.is_interrupted_call(text):
         return {"status": "unresolved", "ended_at": None}
-    error = _error_text(result.side, text)
-    denial = _DENIALS.get(string(result.row.value.get("toolDenialKind")) or "")
+    error = _error_text(result.failure, text)
+    denial = _DENIALS.get(result.entry.tool_denial_kind or "")
     if wordings.is_interruption(error):
         denial = "cancelled"
     elif denial is None:
@@ -146,12 +153,12 @@ def _failure(result: Result, text: str) -> dict[str, Any]:
     return {"status": denial, "error": None if stock else error}
 
 
-def _error_text(side: Any, text: str) -> str:
+def _error_text(failure: str | None, text: str) -> str:
     """Return the tool's own words: without the wrapper and without what the harness adds."""
     wrapped = _TOOL_USE_ERROR.fullmatch(text)
     words = wrapped[1] if wrapped else text
-    if isinstance(side, str) and side.startswith("Error: "):
-        own = side.removeprefix("Error: ")
+    if failure is not None and failure.startswith("Error: "):
+        own = failure.removeprefix("Error: ")
         if own and (words.startswith(own) or text.startswith(own)):
             return own
     return words
@@ -173,10 +180,12 @@ def _failed_command(result: Result, decided: dict[str, Any]) -> dict[str, Any]:
         }
     if decided["status"] != "failed":
         return {}
-    if result.details:
-        return {"output": parts(result.block.get("content")), "error": None}
-    worded = wordings.words_exit_codes(string(result.row.value.get("version")))
-    if not worded and wordings.is_commands_own(text_of(parts(result.block.get("content")))):
+    shown = parts(result.block.content)
+    # An object with anything in it, be it of what nobody asks for.
+    if result.details is not NO_SIDE and mapping(result.row.value.get("toolUseResult")):
+        return {"output": shown, "error": None}
+    worded = wordings.words_exit_codes(result.entry.version)
+    if not worded and wordings.is_commands_own(text_of(shown)):
         return {"output": (Text(text=error),) if error else (), "error": None}
     return {}
 
@@ -185,10 +194,9 @@ def _text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _duration(details: dict[str, Any]) -> float | None:
-    for key in ("totalDurationMs", "durationMs"):
-        milliseconds = number(details.get(key))
+def _duration(details: Side) -> float | None:
+    for milliseconds in (number(details.total_duration_ms), number(details.duration_ms)):
         if milliseconds is not None:
             return milliseconds
-    seconds = number(details.get("durationSeconds"))
+    seconds = number(details.duration_seconds)
     return None if seconds is None else seconds * 1000

@@ -6,9 +6,13 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from transcripts.model import Location
-from transcripts.records import Record, jsonlines
+import msgspec
 
+from transcripts.model import Location
+from transcripts.records import jsonlines
+from transcripts.stores.claude.reading.entries import Entry, decode, entry_of
+
+_WINDOW = 128 << 10
 _MOST_AT_HAND = 16
 _LARGEST_AT_HAND = 256 << 10
 
@@ -16,53 +20,75 @@ _LARGEST_AT_HAND = 256 << 10
 class Shelf:
     """One file whose records are read by place; the last ones read are at hand.
 
-    A result is asked for with its call and again at its own place, a few records on.
+    Records are mostly asked for in the order of the file, so a stretch of it is read at once.
+    A result is asked for with its call and maybe again at its own place, a few records on.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.name = path.name
+    def __init__(self, path: Path, name: str) -> None:
+        self.name = name
         self._path = path
         self._file: int | None = None
-        self._at_hand: dict[int, Any] = {}
+        self._window = b""
+        self._start = 0
+        self._at_hand: dict[int, Entry] = {}
 
     def __del__(self) -> None:
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
-    def put(self, record: Record) -> Shelved:
-        """Return the record's place in its stead."""
-        self.name = record.path
-        return tuple.__new__(Shelved, (self, record.line, record.offset, len(record.raw)))
-
-    def read(self, offset: int, length: int) -> Any:
-        """Return the value of the record at a place."""
+    def entry(self, offset: int, length: int) -> Entry:
+        """Return what the record at a place says."""
         at_hand = self._at_hand
-        value = at_hand.get(offset)
-        if value is None:
-            if self._file is None:
-                self._file = os.open(self._path, os.O_RDONLY)
+        found = at_hand.get(offset)
+        if found is None:
             try:
-                value = jsonlines.parse(os.pread(self._file, length, offset))
-            except ValueError:
-                value = None
-            if type(value) is not dict:
-                value = jsonlines.read_again(self._file, self._path, offset, length)
+                found = decode(self._bytes(offset, length))
+            except (msgspec.DecodeError, RecursionError):
+                found = entry_of(self.value(offset, length))
             if length > _LARGEST_AT_HAND:
                 at_hand.clear()
             elif len(at_hand) >= _MOST_AT_HAND:
                 del at_hand[next(iter(at_hand))]
-            at_hand[offset] = value
+            at_hand[offset] = found
+        return found
+
+    def value(self, offset: int, length: int) -> Any:
+        """Return the whole record at a place."""
+        try:
+            value = jsonlines.parse(self._bytes(offset, length))
+        except ValueError:
+            value = None
+        if type(value) is not dict:
+            value = jsonlines.read_again(self._opened(), self._path, offset, length)
         return value
+
+    def _bytes(self, offset: int, length: int) -> bytes:
+        start = offset - self._start
+        if start >= 0:
+            if start + length > len(self._window):
+                if length >= _WINDOW:
+                    return os.pread(self._opened(), length, offset)
+                self._window = os.pread(self._opened(), _WINDOW, offset)
+                self._start = offset
+                start = 0
+            return self._window[start : start + length]
+        return os.pread(self._opened(), length, offset)
+
+    def _opened(self) -> int:
+        if self._file is None:
+            self._file = os.open(self._path, os.O_RDONLY)
+        return self._file
 
 
 class Shelved(NamedTuple):
-    """A record's place, with what a :class:`transcripts.records.Record` offers."""
+    """A record's place; ``kept`` is what it says, where there is room to keep that."""
 
     shelf: Shelf
     line: int
     offset: int
     length: int
+    kept: Entry | None
 
     @property
     def path(self) -> str:
@@ -70,17 +96,33 @@ class Shelved(NamedTuple):
         return self.shelf.name
 
     @property
-    def value(self) -> Any:
-        """The record's value, from the disk."""
-        return self.shelf.read(self.offset, self.length)
+    def entry(self) -> Entry:
+        """What the record says, from the disk where it is not kept."""
+        return self.kept or self.shelf.entry(self.offset, self.length)
 
     @property
-    def location(self) -> Location:
-        """The place of the whole record."""
-        return Location(path=self.path, line=self.line, offset=self.offset, length=self.length)
+    def value(self) -> Any:
+        """The whole record, from the disk."""
+        return self.shelf.value(self.offset, self.length)
 
-    def at(self, pointer: str) -> Location:
-        """The place of a value inside the record, by JSON pointer."""
+    def at(self, pointer: str | None) -> Location:
+        """The place of a value inside the record, by JSON pointer, or of the record."""
+        shelf, line, offset, length, _ = self
+        return Location(path=shelf.name, line=line, offset=offset, length=length, pointer=pointer)
+
+
+class Held(NamedTuple):
+    """A record that is kept whole."""
+
+    value: Any
+    entry: Entry
+    path: str
+    line: int
+    offset: int
+    length: int
+
+    def at(self, pointer: str | None) -> Location:
+        """The place of a value inside the record, by JSON pointer, or of the record."""
         return Location(
             path=self.path,
             line=self.line,

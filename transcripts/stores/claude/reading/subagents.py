@@ -18,10 +18,11 @@ from transcripts.model import AnyMessage, CallerEvidence, Damage, SubAgent
 from transcripts.records import jsonlines
 from transcripts.stores.claude import layout
 from transcripts.stores.claude.content import parts
+from transcripts.stores.claude.foreign import mapping, string
 from transcripts.stores.claude.reading.context import Session
-from transcripts.stores.claude.reading.gathering import rows_of_file
 from transcripts.stores.claude.reading.results import text_of
-from transcripts.stores.claude.reading.rows import Row, mapping, message_of, row_of, string
+from transcripts.stores.claude.reading.rowmaking import rows_of_file
+from transcripts.stores.claude.reading.rows import Row, row_of
 from transcripts.stores.claude.reading.threads import read_thread
 
 _WARM_UP = "Warmup"
@@ -38,7 +39,7 @@ class Thread(NamedTuple):
     def prompt(self) -> str | None:
         """The words with which the thread begins."""
         first = next((row for row in self.rows if row.type == "user"), None)
-        return text_of(parts(message_of(first).get("content"))) if first else None
+        return text_of(parts(first.entry.in_a_prompts_place)) if first else None
 
 
 def own_threads(
@@ -48,8 +49,7 @@ def own_threads(
     damage: list[Damage],
     *,
     recover: bool,
-    shelve: bool = False,
-    sparing: bool = False,
+    sparing: bool,
 ) -> list[Thread]:
     """Return the threads that lie in files of their own."""
     threads: list[Thread] = []
@@ -58,7 +58,7 @@ def own_threads(
         beside = file.parent == path.parent
         if agent is None or file == path or (beside and not _serves(file, root, session_id)):
             continue
-        rows = rows_of_file(file, root, damage, recover=recover, shelve=shelve, sparing=sparing)
+        rows = rows_of_file(file, root, damage, recover=recover, sparing=sparing)
         threads.append(Thread(agent, rows, None if beside else _noted_call(file)))
     return threads
 
@@ -69,7 +69,7 @@ def inline_threads(rows: Sequence[Row]) -> list[Thread]:
     thread_of: dict[str, str] = {}
     last: str | None = None
     for row in rows:
-        agent = string(row.value.get("agentId")) or thread_of.get(row.parent or "")
+        agent = row.entry.agent_id or thread_of.get(row.parent or "")
         if agent is None and row.uuid and row.parent is None:
             agent = f"sidechain-{row.uuid}"
         agent = agent or last or "sidechain"
@@ -123,7 +123,7 @@ def _outcome(call: SubAgent, threads: Sequence[Thread]) -> SubAgent:
 def _failed(thread: Thread) -> bool:
     answers = (row for row in reversed(thread.rows) if row.type == "assistant")
     last = next(answers, None)
-    return last is not None and last.value.get("isApiErrorMessage") is True
+    return last is not None and last.entry.is_api_error_message is True
 
 
 def _threads_of(call: SubAgent, waiting: list[Thread]) -> list[tuple[Thread, CallerEvidence]]:

@@ -39,17 +39,17 @@ def _messages(row: Row, context: Context) -> Iterator[AnyMessage]:
     match row.type:
         case "user":
             if not row.glance.only_answers or not context.ahead.uses.issuperset(row.glance.calls):
-                yield from user_messages(row.at_hand(), context)
+                yield from user_messages(row, context)
         case "assistant":
-            yield from model_messages(row.at_hand(), context)
+            yield from model_messages(row, context)
         case "attachment":
             yield from attachment_messages(row, context)
         case "system" if row.is_boundary:
-            yield boundary_message(row.at_hand(), context)
+            yield boundary_message(row, context)
         case "system" if row.subtype == RETRY:
-            yield retried(row.at_hand(), context)
+            yield retried(row, context)
         case "queue-operation" if place_of(row) in context.ahead.undelivered:
-            yield retracted(row, context.fields(row, 0, "/content"))
+            yield retracted(row, context.fields(row, row.entry, 0, "/content"))
         case _:
             context.skip(row)
 

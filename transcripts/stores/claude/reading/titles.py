@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from transcripts.records import jsonlines
-from transcripts.stores.claude.reading.rows import Row, row_of, string
+from transcripts.stores.claude.foreign import string
+from transcripts.stores.claude.reading.rows import Row, row_of
 
 _FIELDS = (
     ("custom-title", "customTitle"),
@@ -14,6 +15,7 @@ _FIELDS = (
     ("agent-name", "agentName"),
     ("summary", "summary"),
 )
+_NAMING = frozenset(kind for kind, _ in _FIELDS)
 _LARGEST_SUMMARY_FILE = 64 << 10
 _LONGEST = 200
 
@@ -24,15 +26,16 @@ def title_of(rows: Sequence[Row], beside: Mapping[str, str]) -> str | None:
     Within one kind the latest counts. ``beside`` are the summaries that lie in files of their
     own (:func:`summaries_beside`).
     """
+    naming = [row for row in reversed(rows) if row.type in _NAMING]
     for kind, field in _FIELDS:
-        for row in reversed(rows):
+        for row in naming:
             title = string(row.value.get(field)) if row.type == kind else None
             if title and title.strip():
                 return title
-    for row in reversed(rows):
-        if row.uuid is not None and row.uuid in beside:
-            return beside[row.uuid]
-    return None
+    if not beside:
+        return None
+    named = (beside.get(row.uuid or "") for row in reversed(rows))
+    return next((title for title in named if title is not None), None)
 
 
 def summaries_beside(folder: Path) -> dict[str, str]:

@@ -9,41 +9,51 @@ from transcripts.model import AnyMessage, Content, Other, UserMessage
 from transcripts.stores.claude.content import parts
 from transcripts.stores.claude.reading.authorship import delivery_of, voice_of
 from transcripts.stores.claude.reading.context import Context
-from transcripts.stores.claude.reading.rows import SUMMARY, Row, blocks_of, mapping, string
+from transcripts.stores.claude.reading.entries import Entry, Thought, ToolResult, ToolUse
+from transcripts.stores.claude.reading.rows import SUMMARY, Row
 
 
 def user_messages(row: Row, context: Context) -> Iterator[AnyMessage]:
     """Yield what a user row says beside the results of calls, which stand with their calls."""
-    blocks = blocks_of(row)
+    entry = row.entry
+    blocks = entry.blocks
     said: list[Any] = []
     first = 0
     for position, block in enumerate(blocks):
-        if mapping(block).get("type") != "tool_result":
+        if type(block) is not ToolResult:
             first = position if not said else first
-            said.append(block)
-        elif string(block.get("tool_use_id")) not in context.ahead.uses:
-            yield _orphan(row, position, block, context)
+            # A person thinks and calls nothing: such a block is kept as it was recorded.
+            odd = type(block) in (Thought, ToolUse)
+            said.append(row.whole_block(position) if odd else block)
+        elif (block.tool_use_id or None) not in context.ahead.uses:
+            yield _orphan(row, entry, position, block, context)
     content = parts(said)
     if content:
         alone = len(said) == len(blocks)
         index, pointer = (0, "") if alone else (first, f"/{first}")
-        fields = context.fields(row, index, f"/message/content{pointer}")
-        yield _user_message(row, fields, content, context)
+        fields = context.fields(row, entry, index, f"/message/content{pointer}")
+        yield _user_message(row, entry, fields, content, context)
     elif not blocks:
         context.count("user/(no content)", known=False)
 
 
-def _orphan(row: Row, position: int, block: dict[str, Any], context: Context) -> Other:
+def _orphan(row: Row, entry: Entry, position: int, block: ToolResult, context: Context) -> Other:
     """Keep a result whose call is gone: compacted away, or left behind by a move."""
-    call = string(block.get("tool_use_id"))
+    call = block.tool_use_id or None
     context.damage("orphan_result", row, f"the call {call} of this result is nowhere")
-    fields = context.fields(row, position, f"/message/content/{position}")
+    fields = context.fields(row, entry, position, f"/message/content/{position}")
     fields["external_id"] = call
-    return Other(**fields, author="harness", in_context=False, record="tool_result", value=block)
+    return Other(
+        **fields,
+        author="harness",
+        in_context=False,
+        record="tool_result",
+        value=row.whole_block(position),
+    )
 
 
 def _user_message(
-    row: Row, fields: dict[str, Any], content: Content, context: Context
+    row: Row, entry: Entry, fields: dict[str, Any], content: Content, context: Context
 ) -> UserMessage:
     if row.subtype == SUMMARY:
         # Its words are the boundary's summary, where they are counted as context.
@@ -54,16 +64,16 @@ def _user_message(
             in_context=row.uuid not in context.ahead.summaries,
             content=content,
         )
-    voice = voice_of(row, content, thread=context.agent, stamping=context.session.stamping)
-    mode = string(row.value.get("permissionMode"))
-    if mode is not None:
+    voice = voice_of(entry, content, thread=context.agent, stamping=context.session.stamping)
+    mode = entry.permission_mode
+    if mode:
         context.unasked = mode == "bypassPermissions"
     if voice.author == "human" and context.agent is None:
         context.turn = fields["turn"] = fields["id"]
     return UserMessage(
         **fields,
         author=voice.author,
-        delivery=delivery_of(row, voice.author),
+        delivery=delivery_of(entry, voice.author),
         provenance=voice.provenance,
         content=voice.content,
     )

@@ -29,8 +29,8 @@ from transcripts.model import (
 from transcripts.narration import qualified_name
 from transcripts.stores.claude import wordings
 from transcripts.stores.claude.content import blocks
+from transcripts.stores.claude.foreign import mapping
 from transcripts.stores.claude.reading.results import text_of
-from transcripts.stores.claude.reading.rows import mapping
 from transcripts.stores.claude.tools import EDITORS, PLANS, SHELLS, TASKS
 
 _NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")

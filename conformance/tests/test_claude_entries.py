@@ -1,0 +1,127 @@
+"""An entry that is decoded by its types is the entry that is taken from the whole record."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conformance.corpus import Case, cases, find_corpus, opened
+from conformance.tests.test_claude_store_odd_fields import PLACES, WHOLE, odd_values
+from transcripts.model import Damage
+from transcripts.records import jsonlines
+from transcripts.stores.claude.reading.entries import Entry, decode, entry_of
+from transcripts.stores.claude.reading.rowmaking import rows_of_file
+
+CASES = [case for case in cases(find_corpus()) if case.facts.agent == "claude"]
+
+
+def typed(raw: bytes) -> Entry | None:
+    """Return the entry by types; None where a part is of another type."""
+    try:
+        return decode(raw)
+    except msgspec.DecodeError:
+        return None
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.tuples(st.sampled_from(PLACES), odd_values), max_size=4))
+def test_a_field_of_any_type_makes_the_same_entry(
+    changes: list[tuple[tuple[Any, ...], Any]],
+) -> None:
+    rows = copy.deepcopy(WHOLE)
+    for (*steps, key), value in changes:
+        place: Any = rows
+        try:
+            for step in steps:
+                place = place[step]
+            place[key] = value
+        except (LookupError, TypeError):
+            continue
+    for row in rows:
+        assert typed(json.dumps(row).encode()) in (None, entry_of(row))
+
+
+class Doubled(dict[str, Any]):
+    """An object that says one key twice: last what it says, before that something else."""
+
+    def __init__(self, value: dict[str, Any], key: str, before: Any) -> None:
+        super().__init__(value)
+        self._said = (key, before)
+
+    def items(self) -> Any:
+        """Return what is written."""
+        return [self._said, *super().items()]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(PLACES), odd_values)
+def test_of_a_key_that_is_said_twice_the_last_counts(place: tuple[Any, ...], before: Any) -> None:
+    *steps, key = place
+    rows: Any = copy.deepcopy(WHOLE)
+    holder: Any = None
+    found: Any = rows
+    for step in steps:
+        holder, found = found, found[step]
+    if not isinstance(found, dict) or holder is None:
+        return
+    holder[steps[-1]] = Doubled(found, key, before)
+    raw = json.dumps(rows[place[0]]).encode()
+    assert typed(raw) in (None, entry_of(json.loads(raw)))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_recorded_record_makes_the_same_entry(case: Case) -> None:
+    with opened(case) as home:
+        for path in home.rglob("*.jsonl"):
+            for raw in path.read_bytes().splitlines():
+                assert typed(raw) in (None, entry_of(jsonlines.parse(raw)))
+
+
+def test_what_is_recorded_mostly_is_of_the_types_that_are_decoded() -> None:
+    decoded = whole = 0
+    for case in CASES:
+        with opened(case) as home:
+            lines = (home / case.facts.session_path).read_bytes().splitlines()
+        decoded += sum(typed(raw) is not None for raw in lines)
+        whole += len(lines)
+    assert decoded > 0.98 * whole
+
+
+@pytest.mark.parametrize("sparing", [True, False])
+def test_bytes_that_are_not_utf8_are_seen_where_nothing_is_decoded(
+    tmp_path: Path, sparing: bool
+) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(b'{"type":"last-prompt","lastPrompt":"\xff"}\n{"type":"tools-used"}\n')
+    damage: list[Damage] = []
+    rows = rows_of_file(path, tmp_path, damage, recover=True, sparing=sparing)
+    assert ("invalid_utf8", 1) in [(one.kind, one.line) for one in damage]
+    assert [row.type for row in rows] == ["last-prompt", "tools-used"]
+
+
+def test_what_is_only_counted_is_one_row_where_little_is_to_be_held(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(b'{"type":"last-prompt"}\n{"type":"ai-title","aiTitle":"a"}\n' * 3)
+    rows = rows_of_file(path, tmp_path, [], recover=False, sparing=True)
+    assert [row.type for row in rows] == ["last-prompt", "ai-title"] * 3
+    assert len({id(row) for row in rows}) == 4
+
+
+def test_a_row_says_the_same_from_the_disk(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in WHOLE))
+    kept = rows_of_file(path, tmp_path, [], recover=True, sparing=False)
+    read = rows_of_file(path, tmp_path, [], recover=True, sparing=True)
+    for one, other in zip(kept, read, strict=True):
+        if one.uuid:
+            assert one[1:] == other[1:]
+            assert one.entry == other.entry
+            assert one.value == other.value
+            assert one.record.at("/x") == other.record.at("/x")
