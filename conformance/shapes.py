@@ -19,6 +19,7 @@ from conformance.verdicts import Cell
 from conformance.witnesses import StoredWitnesses
 from live.model.history import Entry
 from live.resume_rules import ResumeRules
+from transcripts.hooks.installing import Installation, Uninstallation
 from transcripts.losses import Loss
 from transcripts.model import (
     AnyMessage,
@@ -148,6 +149,8 @@ SHAPES: Mapping[str, type[msgspec.Struct]] = {
     "exchange": ExchangeLine,
     "format": FormatDocument,
     "hook": HookLine,
+    "hooks-install": Installation,
+    "hooks-uninstall": Uninstallation,
     "index": IndexDocument,
     "matrix": MatrixDocument,
     "resume": ResumeRules,

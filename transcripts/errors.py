@@ -83,3 +83,15 @@ class SessionExists(TranscriptError):
 
 class UnwritableSession(TranscriptError):
     """The session id, the clock or the target directory does not suit the target store."""
+
+
+class UnreadableConfig(TranscriptError):
+    """A configuration file is not what its harness reads, so nothing is put into it."""
+
+
+class UnknownRelease(TranscriptError):
+    """Nobody says which release is installed, or that release has no hooks."""
+
+
+class UnusableRecorder(TranscriptError):
+    """The recorder can't do its work here: no private log, or no interpreter that runs it."""

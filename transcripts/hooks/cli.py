@@ -2,9 +2,113 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
 import click
+
+from transcripts.hooks.harnesses import HARNESSES, Scope
+from transcripts.hooks.installing import Installation, Uninstallation, install, uninstall
+from transcripts.options import format_option, home_option, print_json
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 @click.group("hooks")
 def hooks() -> None:
     """Record what a harness reports by hooks, and rebuild the conversation from it."""
+
+
+def _scope_options(command: _Command) -> _Command:
+    command = click.option(
+        "--cwd",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="The project, with --scope project; the current directory if not given.",
+    )(command)
+    return click.option(
+        "--scope",
+        type=click.Choice(["user", "project"]),
+        default="user",
+        help="For all of the user's sessions, or for those in one project.",
+    )(command)
+
+
+_agent_argument = click.argument("agent", type=click.Choice(list(HARNESSES)))
+
+
+@hooks.command("install")
+@_agent_argument
+@click.option(
+    "--log",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where events are recorded; in the user's data directory if not given.",
+)
+@_scope_options
+@click.option("--release", help="The harness's release; asked of the program if not given.")
+@home_option
+@format_option
+def install_hooks(
+    agent: str,
+    log: Path | None,
+    scope: Scope,
+    cwd: Path | None,
+    release: str | None,
+    home: Path | None,
+    form: str,
+) -> None:
+    """Let a harness record its events: every one that the installed release knows.
+
+    The log holds prompts, commands, outputs and secrets in plain text.
+    """
+    done = install(agent, home=home, log=log, scope=scope, cwd=cwd, release=release)
+    if form == "json":
+        print_json(done)
+    else:
+        _tell_installed(done)
+
+
+@hooks.command("uninstall")
+@_agent_argument
+@_scope_options
+@home_option
+@format_option
+def uninstall_hooks(
+    agent: str, scope: Scope, cwd: Path | None, home: Path | None, form: str
+) -> None:
+    """Undo what install did to a harness, and nothing else. The log stays."""
+    done = uninstall(agent, home=home, scope=scope, cwd=cwd)
+    if form == "json":
+        print_json(done)
+    else:
+        _tell_uninstalled(done)
+
+
+def _tell_installed(done: Installation) -> None:
+    of = f" of release {done.release}" if done.release else ""
+    state = "registered in" if done.changed else "registered already in"
+    click.echo(f"{len(done.events)} events{of} {state} {done.config}:")
+    click.echo(f"  {', '.join(done.events)}")
+    for left in done.left_out:
+        click.echo(f"  not {left.event}: {left.why}")
+    click.echo(f"Recorded in {done.log}: {done.stores}.")
+    if done.trust:
+        click.echo(f"To do: {done.trust}.")
+    for note in done.notes:
+        click.echo(f"Note: {note}.")
+    click.echo(f"To remove it: {shlex.join(done.remove)}; the log, when you no longer need it:")
+    click.echo(f"  rm {shlex.quote(done.log)}")
+
+
+def _tell_uninstalled(done: Uninstallation) -> None:
+    if done.restored == "nothing":
+        click.echo(f"Nothing of ours is registered in {done.config}.")
+    elif done.config_removed:
+        click.echo(f"{done.config} is gone: it held nothing else.")
+    elif done.restored == "bytes":
+        click.echo(f"{done.config} is what it was before.")
+    else:
+        click.echo(f"{done.config} was changed since; only our entries were taken out.")
+    if done.log:
+        click.echo(f"The log stays, with all that it holds: rm {shlex.quote(done.log)}")
