@@ -1,0 +1,120 @@
+"""GitHub Copilot CLI: no call has an id, and what is sent depends on how a hook is registered.
+
+A hook that is registered in camel case gets a payload in camel case, without its event's name;
+one registered as ``PreToolUse`` gets snake case with the name. Both are read, row by row.
+Source: recordings of this project.
+"""
+
+from __future__ import annotations
+
+from transcripts.hooks.dialects.base import Dialect
+from transcripts.hooks.events import HookEvent, Kind, form
+
+_CAMEL = form(
+    name="hookName",
+    observed_at="observed_at",
+    stamped_at="timestamp",
+    session="sessionId",
+    agent="agentId",
+    agent_type="agentName",
+    agent_parent="parentAgentId",
+    tool="toolName",
+    input="toolArgs",
+    result="toolInput",
+    output="toolResult",
+    error="error",
+    cwd="cwd",
+    prompt="prompt",
+    text="response",
+    status="stopReason",
+    reason="reason",
+    trigger="trigger",
+    source="source",
+)
+
+_SNAKE = form(
+    name="hook_event_name",
+    observed_at="observed_at",
+    stamped_at="timestamp",
+    session="session_id",
+    agent="agent_id",
+    agent_type="agent_name",
+    agent_parent="parent_agent_id",
+    tool="tool_name",
+    input="tool_input",
+    output="tool_result",
+    error="error",
+    cwd="cwd",
+    prompt="prompt",
+    text="response",
+    status="stop_reason",
+    reason="reason",
+    trigger="trigger",
+    source="source",
+)
+
+_KINDS: dict[str, Kind] = {
+    "sessionStart": "session-start",
+    "sessionEnd": "session-end",
+    "userPromptSubmitted": "prompt",
+    "userPromptTransformed": "lifecycle",
+    "preToolUse": "call-start",
+    "postToolUse": "call-end",
+    "postToolUseFailure": "call-failure",
+    "permissionRequest": "permission",
+    "notification": "notification",
+    "agentStop": "turn-end",
+    "subagentStart": "subagent-start",
+    "subagentStop": "subagent-stop",
+    "errorOccurred": "turn-failure",
+    "preCompact": "compaction-start",
+    "postCompact": "compaction-end",
+}
+_PASCAL = {"UserPromptSubmit": "userPromptSubmitted", "Stop": "agentStop"}
+
+
+def _settle(event: HookEvent) -> None:
+    if event.kind == "permission" and event.input == b"":
+        event.input = event.result
+
+
+COPILOT = Dialect(
+    agent="copilot",
+    forms=(_CAMEL, _SNAKE),
+    kinds={
+        **_KINDS,
+        **{name[0].upper() + name[1:]: kind for name, kind in _KINDS.items()},
+        **{name: _KINDS[camel] for name, camel in _PASCAL.items()},
+    },
+    unique_ids=False,
+    verbs={
+        "bash": "shell",
+        "Bash": "shell",
+        "powershell": "shell",
+        "view": "read",
+        "View": "read",
+        "create": "edit",
+        "edit": "edit",
+        "Edit": "edit",
+        "Write": "edit",
+        "apply_patch": "edit",
+        "grep": "search",
+        "rg": "search",
+        "glob": "search",
+        "web_fetch": "web",
+        "web_search": "web",
+        "task": "agent",
+        "Agent": "agent",
+        "skill": "skill",
+    },
+    settle=_settle,
+    asks=True,
+    blind_spots=(
+        "no call has an id: equal calls that are open together can't be told apart",
+        "no event names its turn: a turn goes from one prompt to the next",
+        "a command that exits with another code than 0 is reported as a success",
+        "a permission request may name another tool than the call that it is for",
+        "thoughts and answers have no event",
+        "no event says how many tokens were used",
+    ),
+)

@@ -1,0 +1,13 @@
+"""A text in one short line, as a title or a name shows it."""
+
+from __future__ import annotations
+
+_LONGEST = 60
+
+
+def preview(text: str | None) -> str | None:
+    """Return the text on one line, cut after 60 characters; None if it says nothing."""
+    line = " ".join((text or "").split())
+    if not line:
+        return None
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

@@ -1,0 +1,142 @@
+"""What an event shows of itself on each layer, ready to be weighed.
+
+A call shows its layers below through its arguments: a shell tool the command, a file tool the
+path.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from transcripts.hooks.canonical import canonical_input
+from transcripts.hooks.dialects.base import Dialect
+from transcripts.hooks.events import HookEvent, Layer
+from transcripts.hooks.evidence import Values, command_key, said
+from transcripts.hooks.matching import Item
+from transcripts.hooks.paths import same_file_key
+
+
+class Arguments(msgspec.Struct, kw_only=True):
+    """The arguments of a call that tell what it works on; None where it has no such one."""
+
+    command: str | None = None
+    working_directory: str | None = None
+    cwd: str | None = None
+    sandbox: bool | None = None
+    file_path: str | None = None
+    path: str | None = None
+    filePath: str | None = None
+    notebook_path: str | None = None
+    target_notebook: str | None = None
+    skill: str | None = None
+    skillName: str | None = None
+    skill_name: str | None = None
+
+    def file(self, fields: tuple[str, ...]) -> str | None:
+        """Return the first of the named arguments that says something."""
+        for name in fields:
+            if value := said(getattr(self, name, None)):
+                return value
+        return None
+
+
+_NONE = Arguments()
+_decode = msgspec.json.Decoder(Arguments).decode
+_as_text = msgspec.json.Decoder(str).decode
+_as_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def arguments(raw: bytes) -> Arguments:
+    """Return what a call's input says, whether it is an object or an object in a string.
+
+    An argument of an odd type is none; an input that is no object has none.
+    """
+    if not raw:
+        return _NONE
+    try:
+        if raw[:1] == b'"':
+            raw = _as_text(raw).encode()
+        return _decode(raw)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return _one_by_one(raw)
+
+
+def _one_by_one(raw: bytes) -> Arguments:
+    found = Arguments()
+    try:
+        values = _as_fields(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return found
+    for field in msgspec.structs.fields(Arguments):
+        try:
+            value = msgspec.json.decode(values.get(field.name, b"null"), type=field.type)
+        except (msgspec.DecodeError, RecursionError):
+            continue
+        setattr(found, field.name, value)
+    return found
+
+
+def call_item(event: HookEvent) -> Item:
+    """Return a call's start or end as it is told from other calls."""
+    return Item(
+        line=event.line,
+        gate=(event.call or None, event.tool, event.agent or None),
+        values=(canonical_input(bytes(event.input)),),
+    )
+
+
+def requested_item(event: HookEvent) -> Item:
+    """Return a call's start, or a request for permission, as told by tool and input alone."""
+    return Item(
+        line=event.line,
+        gate=(event.tool, event.agent or None),
+        values=(canonical_input(bytes(event.input)),),
+    )
+
+
+def layer_item(event: HookEvent, layer: Layer) -> Item:
+    """Return a shell, MCP or file event as it is told from others of its layer."""
+    if layer == "shell":
+        values = _shell_values(event.command, event.cwd, event.sandbox)
+        return Item(line=event.line, gate=layer, values=values)
+    if layer == "mcp":
+        return Item(line=event.line, gate=layer, values=_mcp_values(event, event.tool))
+    verb = "read" if event.kind == "file-before" else "edit"
+    return Item(line=event.line, gate=verb, values=(_path(event.path),))
+
+
+def owner_item(event: HookEvent, dialect: Dialect) -> tuple[Layer, Item] | None:
+    """Return a call as what the layer below it shows; None for a tool that has no such layer."""
+    if dialect.is_mcp(event.tool):
+        name = (event.tool or "").removeprefix(dialect.mcp_prefix)
+        return "mcp", Item(line=event.line, gate="mcp", values=_mcp_values(event, name))
+    verb = dialect.verb(event.tool)
+    if verb == "shell":
+        told = arguments(bytes(event.input))
+        where = said(told.working_directory) or said(told.cwd) or event.cwd
+        sandbox = told.sandbox if event.sandbox is None else event.sandbox
+        values = _shell_values(event.command or told.command, where, sandbox)
+        return "shell", Item(line=event.line, gate="shell", values=values)
+    if verb in ("read", "edit"):
+        path = said(event.path) or arguments(bytes(event.input)).file(dialect.path_fields)
+        return "file", Item(line=event.line, gate=verb, values=(_path(path),))
+    return None
+
+
+def _shell_values(command: str | None, cwd: str | None, sandbox: bool | None) -> Values:
+    return (command_key(command), _path(cwd), sandbox)
+
+
+def _mcp_values(event: HookEvent, name: str | None) -> Values:
+    return (
+        canonical_input(bytes(event.input)),
+        said(event.server),
+        said(event.url),
+        said(name),
+        command_key(event.command),
+    )
+
+
+def _path(path: str | None) -> str | None:
+    told = said(path)
+    return None if told is None else same_file_key(told)
