@@ -32,16 +32,16 @@ def session_table(sessions: Sequence[SessionInfo], seen: int, failed: Sequence[U
     for session in sessions:
         updated = f"{session.updated_at:%Y-%m-%d %H:%M}" if session.updated_at else "?"
         title = session.title or session.first_user_message or "(no title)"
-        heading = Text(_plain(title.split("\n", 1)[0]))
+        heading = Text(plain(title.split("\n", 1)[0]))
         heading.truncate(_LONGEST_TITLE, overflow="ellipsis")
         table.add_row(
             session.agent,
             updated,
             Text("\n").join(
                 (
-                    Text(_plain(session.session_id)),
+                    Text(plain(session.session_id)),
                     heading,
-                    Text(_plain(session.cwd or "?"), style="dim"),
+                    Text(plain(session.cwd or "?"), style="dim"),
                 )
             ),
         )
@@ -86,7 +86,7 @@ def written(
         console.print(Text(f"  {name}: {count}", style="yellow"))
     for fault in damage:
         console.print(Text(f"  recovered from {_damage(fault)}", style="yellow"))
-    place = f" in {_plain(cwd)}" if cwd else ""
+    place = f" in {plain(cwd)}" if cwd else ""
     console.print(Text(f"resume{place} with: {' '.join(resume)}", style="bold"))
 
 
@@ -109,7 +109,7 @@ def _message(message: AnyMessage) -> Text:
     words = scrub(prose(message) or "").rstrip("\n").split("\n")
     shown = words[:_LONGEST_MESSAGE_LINES]
     for line in shown:
-        text.append(f"\n  {_plain(line)}", style="default")
+        text.append(f"\n  {plain(line)}", style="default")
     if len(words) > len(shown):
         text.append(f"\n  … {len(words) - len(shown)} more lines", style="dim")
     return text.append("\n")
@@ -120,7 +120,7 @@ def _damage(damage: Damage) -> str:
     return f"{place}: {damage.kind}: {damage.why}"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Drop what drives a terminal or turns its reading direction; join what other lines hold."""
     kept = (" " if c in _OTHER_LINE_ENDS else c for c in scrub(text) if c not in _DIRECTIONS)
     return "".join(c for c in kept if c == "\t" or unicodedata.category(c) != "Cc")

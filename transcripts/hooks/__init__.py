@@ -9,7 +9,15 @@ from transcripts.hooks.dialects import find_dialect, harnesses
 from transcripts.hooks.logs import CaptureLog
 from transcripts.hooks.tree import Tree
 
-__all__ = ["CaptureLog", "Tree", "TreeBuilder", "build_tree", "find_dialect", "harnesses"]
+__all__ = [
+    "CaptureLog",
+    "Tree",
+    "TreeBuilder",
+    "build_tree",
+    "find_dialect",
+    "harnesses",
+    "read_log",
+]
 
 
 def read_log(path: Path, agent: str) -> CaptureLog:

@@ -8,7 +8,7 @@ from transcripts.hooks.assembling import Found
 from transcripts.hooks.correlating import Correlator, Turn
 from transcripts.hooks.dialects.base import Dialect
 from transcripts.hooks.events import HookEvent
-from transcripts.hooks.logs import BadLine, CaptureLog
+from transcripts.hooks.logs import BadLine
 from transcripts.hooks.matching import Link
 from transcripts.hooks.pairing import Orphan
 from transcripts.hooks.projecting import project
@@ -73,9 +73,18 @@ class TreeBuilder:
         return project(self._events, self._final, bad_lines, payloads=payloads)
 
 
-def build_tree(events: Iterable[HookEvent], dialect: Dialect) -> Tree:
-    """Return the tree of some events of one harness; a log's bad lines are in it too."""
+def build_tree(
+    events: Iterable[HookEvent],
+    dialect: Dialect,
+    bad_lines: Sequence[BadLine] = (),
+    *,
+    payloads: bool = False,
+) -> Tree:
+    """Return the tree of some events of one harness.
+
+    ``bad_lines`` may grow while the events are read, as a log's do.
+    """
     builder = TreeBuilder(dialect)
     for event in events:
         builder.add(event)
-    return builder.finish(events.bad_lines if isinstance(events, CaptureLog) else ())
+    return builder.finish(bad_lines, payloads=payloads)

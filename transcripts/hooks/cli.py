@@ -9,8 +9,13 @@ from typing import Any, TypeVar
 
 import click
 
+from transcripts.hooks.building import build_tree
+from transcripts.hooks.dialects import find_dialect, harnesses
+from transcripts.hooks.display import show_tree
 from transcripts.hooks.harnesses import HARNESSES, Scope
 from transcripts.hooks.installing import Installation, Uninstallation, install, uninstall
+from transcripts.hooks.logs import CaptureLog
+from transcripts.hooks.progress import watched
 from transcripts.options import format_option, home_option, print_json
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -83,6 +88,35 @@ def uninstall_hooks(
         print_json(done)
     else:
         _tell_uninstalled(done)
+
+
+_log_argument = click.argument("log", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_agent_option = click.option(
+    "--agent",
+    type=click.Choice(harnesses()),
+    required=True,
+    help="The harness whose hooks wrote the log.",
+)
+
+
+@hooks.command("tree")
+@_log_argument
+@_agent_option
+@click.option("--why", is_flag=True, help="Say of each event why it stands where it stands.")
+@click.option("--payloads", is_flag=True, help="With --format json: each event's whole payload.")
+@format_option
+def tree(log: Path, agent: str, why: bool, payloads: bool, form: str) -> None:
+    """Show the conversation that a capture log holds: sessions, turns, calls and their layers.
+
+    What can't be placed for sure is listed as an orphan, never guessed.
+    """
+    dialect = find_dialect(agent)
+    events = CaptureLog(log, dialect)
+    built = build_tree(watched(events, "events read"), dialect, events.bad_lines, payloads=payloads)
+    if form == "json":
+        print_json(built)
+    else:
+        show_tree(built, why=why)
 
 
 def _tell_installed(done: Installation) -> None:

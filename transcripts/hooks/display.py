@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.text import Text
@@ -25,16 +26,26 @@ _STYLES = {
 _UNREMARKED = (None, "completed", "unknown")
 
 
-def show_tree(tree: Tree) -> None:
-    """Print a tree, and below it what could not be placed and what can't be seen."""
-    console = Console(soft_wrap=True)
-    orphans = {orphan.event: orphan.why for orphan in tree.orphans}
+class _Notes(NamedTuple):
+    """What is to be said under nodes: why an event is an orphan, and why another is not."""
+
+    orphans: dict[int, str]
+    why: bool
+
+
+def show_tree(tree: Tree, *, why: bool) -> None:
+    """Print a tree, and below it what could not be placed and what can't be seen.
+
+    ``why``: under each node also what belongs to it, and why it is known to.
+    """
+    console = Console()
+    notes = _Notes({orphan.event: orphan.why for orphan in tree.orphans}, why)
     for workspace in tree.workspaces:
         shown = Branches(Text(_workspace_name(workspace.id), style="bold"))
         for node in workspace.nodes:
-            _add(shown, node, orphans)
+            _add(shown, node, notes)
         for session in workspace.sessions:
-            _session(shown, session, orphans)
+            _session(shown, session, notes)
         console.print(shown)
     _notes(console, "orphans", [f"line {one.event}: {one.why}" for one in tree.orphans])
     _notes(console, "phantoms", [f"line {one.event}: {one.why}" for one in tree.phantoms])
@@ -57,26 +68,26 @@ def _workspace_name(name: str | None) -> str:
     return plain(name.replace("\n", ", ")) if name else "No workspace"
 
 
-def _session(shown: Branches, session: SessionTree, orphans: dict[int, str]) -> None:
+def _session(shown: Branches, session: SessionTree, notes: _Notes) -> None:
     head = Text(plain(session.title or session.id or "Unknown session"), style="bold")
     head.append(f"  {plain(session.id or '')} {session.status}", style="dim")
     branch = shown.add(head)
     for node in session.nodes:
-        _add(branch, node, orphans)
+        _add(branch, node, notes)
     for turn in session.turns:
-        _turn(branch, turn, orphans)
+        _turn(branch, turn, notes)
 
 
-def _turn(shown: Branches, turn: TurnTree, orphans: dict[int, str]) -> None:
+def _turn(shown: Branches, turn: TurnTree, notes: _Notes) -> None:
     head = Text(plain(turn.title))
     if turn.status != "completed":
         head.append(f"  {turn.status}", style="yellow")
     branch = shown.add(head)
     for node in turn.nodes:
-        _add(branch, node, orphans)
+        _add(branch, node, notes)
 
 
-def _add(shown: Branches, node: Node, orphans: dict[int, str]) -> None:
+def _add(shown: Branches, node: Node, notes: _Notes) -> None:
     text = Text()
     if node.kind == "wave":
         text.append(f"∥ {plain(node.name or '')}", style="blue")
@@ -93,19 +104,19 @@ def _add(shown: Branches, node: Node, orphans: dict[int, str]) -> None:
     if node.event is not None:
         text.append(f"  line {node.event}", style="dim")
     branch = shown.add(text)
-    if node.event in orphans:
-        branch.add(Text(plain(orphans[node.event]), style="magenta"))
+    if node.event in notes.orphans:
+        branch.add(Text(plain(notes.orphans[node.event]), style="magenta"))
     if node.failure is not None:
         said = ": ".join(filter(None, (node.failure.type, node.failure.message)))
         branch.add(Text(plain(said or "no word of why"), style="red"))
-    for link in node.links:
+    for link in node.links if notes.why else ():
         evidence = f" by {', '.join(link.evidence)}" if link.evidence else ""
         weight = "" if link.score is None else f" ({link.score})"
         branch.add(
             Text(f"{link.role}: line {link.event}{evidence}{weight}, {link.quality}", style="dim")
         )
     for child in node.children:
-        _add(branch, child, orphans)
+        _add(branch, child, notes)
 
 
 def lasting(milliseconds: float) -> str:
