@@ -133,6 +133,7 @@ def skim(
     decode: Callable[[bytes], Any],
     *,
     recover: bool = False,
+    passed_over: bytearray | None = None,
 ) -> Iterator[Record]:
     """Yield the records of a file like :func:`iterate`, of each only what somebody asks for.
 
@@ -143,7 +144,8 @@ def skim(
     name = _relative(path, root)
     with path.open("rb", buffering=AT_ONCE) as file:
         before = os.fstat(file.fileno())
-        yield from _Lines(path, name, file, damage, recover).skimmed(decode)
+        lines = _Lines(path, name, file, damage, recover)
+        yield from lines.skimmed(decode, passed_over or bytearray())
         after = os.fstat(file.fileno())
     _compare(before, after, path, root, damage, recover=recover)
 
@@ -258,8 +260,9 @@ class _Lines:
             else:
                 self._fault("not_an_object", number, offset, "a JSON value that is no object")
 
-    def skimmed(self, decode: Callable[[bytes], Any]) -> Iterator[Record]:
+    def skimmed(self, decode: Callable[[bytes], Any], passed_over: bytearray) -> Iterator[Record]:
         """Yield each whole record with what a decoder makes of it; see :func:`skim`."""
+        last_passed_over = len(passed_over) - 1
         name, source, ahead = self._name, self._source, self._ahead
         new = tuple.__new__
         while True:
@@ -272,6 +275,8 @@ class _Lines:
                 self._number = number = self._number + 1
                 offset = self._offset
                 self._offset = offset + len(raw)
+            if number <= last_passed_over and passed_over[number]:
+                continue
             try:
                 value = decode(raw)
                 if not raw.isascii():

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from transcripts.model import Asset
-from transcripts.stores.copilot.reading.events import integer, string
+from transcripts.stores.copilot.foreign import integer, string
 
 _PREFIX = "sha256:"
 
@@ -22,14 +22,14 @@ class Assets:
 
     def store(self, data: Mapping[str, Any]) -> None:
         """Take in a ``session.binary_asset``, which stands before what refers to it."""
-        digest, content = string(data, "assetId"), string(data, "data")
+        digest, content = string(data.get("assetId")), string(data.get("data"))
         if digest is not None and content is not None:
             self._data[digest.removeprefix(_PREFIX)] = content
 
     def part(self, item: Mapping[str, Any]) -> Asset:
         """Return an attachment or a binary result, with its bytes if the session has them."""
-        data = string(item, "data")
-        digest = string(item, "assetId")
+        data = string(item.get("data"))
+        digest = string(item.get("assetId"))
         if digest is not None:
             digest = digest.removeprefix(_PREFIX)
             data = data or self._data.get(digest)
@@ -37,11 +37,11 @@ class Assets:
             digest = _sha256(data)
         return Asset(
             sha256=digest,
-            media_type=string(item, "mimeType"),
+            media_type=string(item.get("mimeType")),
             data=data,
-            path=string(item, "path"),
-            name=string(item, "displayName") or string(item, "description"),
-            size=integer(item, "byteLength"),
+            path=string(item.get("path")),
+            name=string(item.get("displayName")) or string(item.get("description")),
+            size=integer(item.get("byteLength")),
         )
 
 

@@ -5,9 +5,9 @@ stands apart from it (``tool.execution_complete``, in the order of finishing) an
 subagent did stands inline between the events of the thread that called it. Here each call
 stands once, where the model requested it, and every message knows its thread.
 
-Reading makes two passes: the index learns what comes later in the file (which calls will be
-closed, what a compaction replaced), then the messages are made in order, holding back no
-more than what waits for a result.
+First the index learns what comes later in the file (which calls will be closed, what a
+compaction replaced), then the messages are made in order, holding back no more than what waits
+for a result.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from transcripts.model import (
     Unread,
     UserMessage,
 )
-from transcripts.records import jsonlines
 from transcripts.records.collecting import uncollected
 from transcripts.stores.copilot.assets import Assets
+from transcripts.stores.copilot.foreign import string
 from transcripts.stores.copilot.layout import Place, place, side_stores, workspace
 from transcripts.stores.copilot.reading import harness
 from transcripts.stores.copilot.reading.answers import answer, prompt, thought_apart
@@ -40,24 +40,23 @@ from transcripts.stores.copilot.reading.events import (
     KNOWN,
     OTHERS,
     Event,
-    mapping,
-    string,
 )
 from transcripts.stores.copilot.reading.frame import Frame
 from transcripts.stores.copilot.reading.index import USAGE, Index, thoughts_first
 from transcripts.stores.copilot.reading.passes import PASSED_OVER, Passes
+from transcripts.stores.copilot.reading.skimming import NO_DATA
 
 
 def read(path: Path, *, recover: bool = False) -> Transcript:
     """Read a session whole: its messages, and what it and its directory say of it."""
     spot = place(path)
     damage: list[Damage] = []
-    with jsonlines.at_rest(spot.events, spot.root, damage, recover=recover):
-        passes = Passes(spot, recover=recover)
-        index = Index(passes.first(), spot.events)
-        session_id = _session_id(index, spot)
-        reading = _Reading(session_id, index)
-        messages = tuple(reading.messages(passes.second(damage)))
+    passes = Passes(spot, damage, recover=recover)
+    kept: deque[Event] = deque()
+    index = Index(passes.first(kept), spot.events)
+    session_id = _session_id(index, spot)
+    reading = _Reading(session_id, index)
+    messages = tuple(reading.messages(_let_go(kept)))
     if not messages:
         raise _no_messages(spot, damage)
     about = workspace(spot.directory)
@@ -85,16 +84,22 @@ def iterate(path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
     """Yield the messages of a session in bounded memory: the file is gone through twice."""
     spot = place(path)
     damage: list[Damage] = []
-    passes = Passes(spot, recover=recover)
+    passes = Passes(spot, damage, recover=recover)
     with uncollected():
         index = Index(passes.first(), spot.events)
     reading = _Reading(_session_id(index, spot), index)
     found = False
-    for message in reading.messages(passes.second(damage)):
+    for message in reading.messages(passes.second()):
         found = True
         yield message
     if not found:
         raise _no_messages(spot, damage)
+
+
+def _let_go(kept: deque[Event]) -> Iterator[Event]:
+    """Yield events and keep none that a message was made of."""
+    while kept:
+        yield kept.popleft()
 
 
 def _passed_over(passes: Passes, index: Index) -> Counter[str]:
@@ -180,10 +185,8 @@ class _Reading:
             case "session.error":
                 return self._add(harness.failure(event, self._placing))
             case "session.binary_asset":
-                self._assets.store(event.data)
+                self._assets.store(event.whole)
                 return True
-            case kind if kind == USAGE:
-                return string(mapping(event.data, "usage"), "apiCallId") in self._index.answers
             case "permission.completed" | "human_response.recorded":
                 return True
             case kind if kind in OTHERS:
@@ -206,7 +209,8 @@ class _Reading:
         return made
 
     def _is_synthetic(self, event: Event) -> bool:
-        if any(string(event.data, name) for name in ("model", "apiCallId", "turnId")):
+        data = event.data
+        if string(data.model) or string(data.api_call_id) or string(data.turn_id):
             return False
         previous = self._previous
         return event.parent in self._notified or (
@@ -221,7 +225,7 @@ class _Reading:
 
     def _start(self, event: Event) -> bool:
         """A start is part of its request; without one it is the call itself."""
-        call = string(event.data, "toolCallId")
+        call = string(event.data.tool_call_id)
         if call is None:
             return False
         if waiting := self._open.get(call):
@@ -230,7 +234,7 @@ class _Reading:
         if self._index.requested[call]:
             return False
         fields = self._placing.fields(event, call, external=call, author="model")
-        fields |= requested(event.data, {})
+        fields |= requested(event.data, NO_DATA)
         waits = self._index.completions[call] > 0
         opened = OpenCall(fields, self.frame.cwd, waits=waits)
         self._keep_open(call, opened)
@@ -238,10 +242,10 @@ class _Reading:
 
     def _user_shell(self, event: Event) -> bool:
         """A command that the person ran themselves has no answer of the model around it."""
-        call = string(event.data, "toolCallId")
+        call = string(event.data.tool_call_id)
         own = event.own_id if call is None else call
         fields = self._placing.fields(event, own, external=call, author="human")
-        fields |= requested(event.data, {}) | {"provenance": event.type}
+        fields |= requested(event.data, NO_DATA) | {"provenance": event.type}
         waits = call is not None and self._index.completions[call] > 0
         opened = OpenCall(fields, self.frame.cwd, waits=waits)
         self._keep_open(call, opened)
@@ -258,7 +262,7 @@ class _Reading:
         # A result whose request is gone stands where it was recorded.
         own = event.own_id if call is None else call
         fields = self._placing.fields(event, own, external=call, author="model")
-        fields |= requested({}, self._index.whole_start(call))
+        fields |= requested(NO_DATA, self._index.whole_start(call))
         orphan = OpenCall(fields, self.frame.cwd, waits=False)
         orphan.complete = event
         return self._add(orphan)

@@ -10,27 +10,24 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from transcripts.model import Content, Opaque, Part, Structured, Text
-from transcripts.stores.copilot.reading.events import mapping, mappings, string
+from transcripts.stores.copilot.foreign import mapping, mappings, string
+from transcripts.stores.copilot.reading.skimming import Data
 
-_FIELDS = frozenset({"reasoningBlocks", "reasoningText", "reasoningOpaque", "encryptedContent"})
 
-
-def thoughts(data: Mapping[str, Any]) -> Content:
+def thoughts(data: Data) -> Content:
     """Return what an answer records of the model's thinking."""
-    if data.keys().isdisjoint(_FIELDS):
-        return ()
-    blocks = mapping(data, "reasoningBlocks")
-    provider = string(blocks, "provider")
+    blocks = mapping(data.reasoning_blocks)
+    provider = string(blocks.get("provider"))
     parts: list[Part] = []
-    for block in mappings(blocks, "blocks"):
+    for block in mappings(blocks.get("blocks")):
         parts.extend(_block_parts(block, provider))
     if parts:
         return tuple(parts)
-    if (text := string(data, "reasoningText")) is not None:
+    if (text := string(data.reasoning_text)) is not None:
         parts.append(Text(text=text))
-    if (opaque := string(data, "reasoningOpaque")) is not None:
+    if (opaque := string(data.reasoning_opaque)) is not None:
         parts.append(Opaque(form="signature", data=opaque))
-    if (sealed := string(data, "encryptedContent")) is not None:
+    if (sealed := string(data.encrypted_content)) is not None:
         parts.append(Opaque(form="encrypted", data=sealed))
     return tuple(parts)
 
@@ -38,20 +35,20 @@ def thoughts(data: Mapping[str, Any]) -> Content:
 def _block_parts(block: Mapping[str, Any], provider: str | None) -> Iterator[Part]:
     match block.get("type"):
         case "thinking":
-            if (text := string(block, "thinking")) is not None:
+            if (text := string(block.get("thinking"))) is not None:
                 yield Text(text=text)
-            if (signature := string(block, "signature")) is not None:
+            if (signature := string(block.get("signature"))) is not None:
                 yield Opaque(form="signature", data=signature, provider=provider)
         case "redacted_thinking":
-            if (sealed := string(block, "data")) is not None:
+            if (sealed := string(block.get("data"))) is not None:
                 yield Opaque(form="redacted", data=sealed, provider=provider)
         case "reasoning":
-            for summary in mappings(block, "summary"):
-                if (text := string(summary, "text")) is not None:
+            for summary in mappings(block.get("summary")):
+                if (text := string(summary.get("text"))) is not None:
                     yield Text(text=text)
-            if (own := string(block, "id")) is not None:
+            if (own := string(block.get("id"))) is not None:
                 yield Opaque(form="signature", data=own, provider=provider)
-            if (sealed := string(block, "encrypted_content")) is not None:
+            if (sealed := string(block.get("encrypted_content"))) is not None:
                 yield Opaque(form="encrypted", data=sealed, provider=provider)
         case _:
             yield Structured(value=dict(block))

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import UNSET, UnsetType
+
 from transcripts.model import (
     AnyMessage,
     CommandExecution,
@@ -23,8 +25,10 @@ from transcripts.model import (
 )
 from transcripts.stores.copilot import tools
 from transcripts.stores.copilot.assets import Assets
-from transcripts.stores.copilot.reading.events import Event, mapping, mappings, string
+from transcripts.stores.copilot.foreign import mapping, mappings, string
+from transcripts.stores.copilot.reading.events import Event
 from transcripts.stores.copilot.reading.index import Index
+from transcripts.stores.copilot.reading.skimming import Asked, Result
 
 
 class OpenCall:
@@ -41,7 +45,7 @@ class OpenCall:
 
     def add_source(self, event: Event) -> None:
         """Note another record of the call."""
-        self.fields["sources"] = (*self.fields["sources"], event.record.location)
+        self.fields["sources"] = (*self.fields["sources"], event.location)
 
     def message(self, index: Index, assets: Assets) -> AnyMessage:
         """Return the message, with the result if one has come."""
@@ -59,16 +63,18 @@ class OpenCall:
         return _particular(name, fields, index)
 
 
-def requested(request: Mapping[str, Any], start: Mapping[str, Any]) -> dict[str, Any]:
+def requested(request: Asked, start: Asked) -> dict[str, Any]:
     """Return a call's name, server and arguments from its request, else from its start."""
-    written = string(request, "name") or string(request, "toolName")
+    written = string(request.name) or string(request.tool_name)
     name, server = tools.own_name(
-        written or string(start, "toolName") or "unknown",
-        request.get("mcpServerName", start.get("mcpServerName")),
-        request.get("mcpToolName", start.get("mcpToolName")),
+        written or string(start.tool_name) or "unknown",
+        start.mcp_server_name if request.mcp_server_name is UNSET else request.mcp_server_name,
+        start.mcp_tool_name if request.mcp_tool_name is UNSET else request.mcp_tool_name,
     )
-    arguments = request.get("arguments", start.get("arguments"))
-    if isinstance(arguments, str) and request.get("type") != "custom":
+    arguments: Any = start.arguments if request.arguments is UNSET else request.arguments
+    if arguments is UNSET:
+        arguments = None
+    if isinstance(arguments, str) and request.type != "custom":
         arguments = _parsed(arguments)
     return {"name": name, "server": server, "arguments": arguments}
 
@@ -91,11 +97,11 @@ def _outcome(opened: OpenCall, index: Index, assets: Assets) -> dict[str, Any]:
         return {"status": "cancelled" if aborted else "unresolved"}
     data = event.data
     found: dict[str, Any] = {"ended_at": event.at}
-    if data.get("success") is False or ("error" in data and "result" not in data):
-        error, code = _failure(data.get("error"))
+    if data.success is False or (data.error is not UNSET and data.result is UNSET):
+        error, code = _failure(data.error)
         status: Status = tools.FATES.get(code or "", "failed")
         return found | {"status": status, "error": error}
-    output = _result(data.get("result"), assets)
+    output = _result(data.result, assets)
     found |= {"status": "completed", "output": output}
     path = tools.overflow_path(_words(output))
     if path is not None:
@@ -105,21 +111,21 @@ def _outcome(opened: OpenCall, index: Index, assets: Assets) -> dict[str, Any]:
 
 def _failure(error: Any) -> tuple[str, str | None]:
     if isinstance(error, dict):
-        return string(error, "message") or "", string(error, "code")
+        return string(error.get("message")) or "", string(error.get("code"))
     return (error if isinstance(error, str) else ""), None
 
 
-def _result(result: Any, assets: Assets) -> Content:
+def _result(result: Result | str | UnsetType | None, assets: Assets) -> Content:
     if isinstance(result, str):
         return (Text(text=result),) if result else ()
-    if not isinstance(result, dict):
+    if not isinstance(result, Result):
         return ()
     parts: list[Part] = []
-    if (text := string(result, "content")) is not None:
+    if (text := string(result.content)) is not None:
         parts.append(Text(text=text))
-    if result.get("structuredContent") is not None:
-        parts.append(Structured(value=result["structuredContent"]))
-    parts.extend(assets.part(item) for item in mappings(result, "binaryResultsForLlm"))
+    if result.structured_content is not None:
+        parts.append(Structured(value=result.structured_content))
+    parts.extend(assets.part(item) for item in mappings(result.binary_results_for_llm))
     return tuple(parts)
 
 
@@ -133,8 +139,8 @@ def _words(output: Content) -> str:
 def _command(fields: dict[str, Any], complete: Event | None, index: Index) -> CommandExecution:
     arguments: Any = fields["arguments"]
     command = arguments.get("command") if isinstance(arguments, dict) else arguments
-    data: Mapping[str, Any] = {} if complete is None else complete.data
-    recorded = mapping(data, "shellExecution").get("exitCode")
+    shell = None if complete is None else complete.data.shell_execution
+    recorded = mapping(shell).get("exitCode")
     output: Content | None = fields.get("output")
     error: str | None = fields.get("error")
     if output is None and error is not None and isinstance(recorded, int):
@@ -148,7 +154,7 @@ def _command(fields: dict[str, Any], complete: Event | None, index: Index) -> Co
         fields["output"] = (*shown, *(output[1:] if said else output))
         if ending.background is not None and complete is not None:
             # That it was started is no end; a later look at the shell tells one.
-            code = index.end_of(ending.background, complete.record.line)
+            code = index.end_of(ending.background, complete.line)
             fields["status"] = "unresolved" if code is None else "completed"
             ending = ending._replace(exit_code=code, source="none" if code is None else "text")
         if ending.exit_code:
@@ -172,13 +178,13 @@ def _particular(name: str, fields: dict[str, Any], index: Index) -> AnyMessage:
         return SubAgent(
             **fields,
             agent_id=index.agents.get(call),
-            agent_type=string(given, "agent_type"),
-            description=string(given, "description"),
-            prompt=string(given, "prompt"),
+            agent_type=string(given.get("agent_type")),
+            description=string(given.get("description")),
+            prompt=string(given.get("prompt")),
             background=given.get("mode") == "background",
         )
     if name == tools.PLAN:
-        plan = string(response, "planContent") or string(given, "summary")
+        plan = string(response.get("planContent")) or string(given.get("summary"))
         return Plan(**fields, form="proposal", content=(Text(text=plan),) if plan else ())
     if name in tools.CHECKLISTS and (items := tools.checklist(arguments)):
         return Plan(**fields, form="checklist", items=items)
@@ -187,5 +193,5 @@ def _particular(name: str, fields: dict[str, Any], index: Index) -> AnyMessage:
         if asked := tools.questions(arguments, response, answer):
             return UserQuestion(**fields, questions=asked)
     if name == tools.WEB_SEARCH:
-        return WebSearch(**fields, query=string(given, "query"))
+        return WebSearch(**fields, query=string(given.get("query")))
     return ToolCall(**fields)

@@ -6,7 +6,8 @@ from typing import Any
 
 from transcripts.ids import derive
 from transcripts.model import Author, CallerEvidence, Inherited, Superseded
-from transcripts.stores.copilot.reading.events import Event, string
+from transcripts.stores.copilot.foreign import string
+from transcripts.stores.copilot.reading.events import Event
 from transcripts.stores.copilot.reading.index import Index
 
 SCOPE = "GithubCopilotCli"
@@ -43,7 +44,7 @@ class Placing:
         """Return whose thread an event is of; older releases only name the call it serves."""
         if event.agent is not None:
             return event.agent
-        parent = string(event.data, "parentToolCallId")
+        parent = string(event.data.parent_tool_call_id)
         return None if parent is None else self._index.agents.get(parent, parent)
 
     def fields(
@@ -58,13 +59,13 @@ class Placing:
 
         ``parts`` are what its id is derived from.
         """
-        parent = string(event.data, "parentToolCallId")
+        parent = string(event.data.parent_tool_call_id)
         agent = event.agent
         if agent is None and parent is not None:
             agent = self._index.agents.get(parent, parent)
         thread = self.thread(agent)
         made = self._id(*parts)
-        line = event.record.line
+        line = event.line
         caller: str | None = None
         evidence: CallerEvidence = "none"
         call = parent or (None if agent is None else self._index.threads.get(agent))
@@ -76,13 +77,13 @@ class Placing:
             "at": event.at,
             "at_source": None if event.at is None else "record",
             "follows": thread.last,
-            "turn": string(event.data, "interactionId") or thread.turn,
+            "turn": string(event.data.interaction_id) or thread.turn,
             "response": response,
             "agent": agent,
             "caller": caller,
             "caller_evidence": evidence,
             "author": author,
-            "sources": (event.record.location,),
+            "sources": (event.location,),
         }
         prompt = author == "human" and event.type == "user.message"
         if (

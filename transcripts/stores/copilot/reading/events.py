@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from transcripts.records import Held, Record
+from transcripts.model import Location
+from transcripts.records import Record
+from transcripts.records.jsonlines import parse
+from transcripts.stores.copilot.foreign import mapping
 from transcripts.stores.copilot.layout import moment
+from transcripts.stores.copilot.reading.skimming import Data, Skimmed
 
 BOOKKEEPING = frozenset(
     """
@@ -68,67 +72,78 @@ KNOWN = (
 """Records that this store understands, also where one of them yields no message after all."""
 
 
-class Event(NamedTuple):
-    """One record as an event; a part of an odd type is as good as missing."""
+WHOLE = frozenset(
+    {
+        "human_response.recorded",
+        "permission.completed",
+        "permission.requested",
+        "session.auto_mode_resolved",
+        "session.binary_asset",
+        "session.compaction_complete",
+        "session.compaction_start",
+        "session.context_changed",
+        "session.context_cleared",
+        "session.error",
+        "session.info",
+        "session.model_change",
+        "session.resume",
+        "session.start",
+        "system.notification",
+    }
+    | OTHERS
+)
+"""Records of whose data is read more than what :class:`Data` has."""
 
-    record: Held
+_NOTHING: Mapping[str, Any] = {}
+
+
+class Event(NamedTuple):
+    """One record as an event; a part of an odd type is as good as missing.
+
+    ``whole`` is all that its data says, of one of the kinds in :data:`WHOLE`; ``before`` is the
+    id of the last record before it that has one.
+    """
+
+    location: Location
     type: str
-    data: Mapping[str, Any]
+    data: Data
+    whole: Mapping[str, Any]
     id: str | None
     parent: str | None
     at: datetime | None
     agent: str | None
+    before: str | None
+
+    @property
+    def line(self) -> int:
+        """The line on which it is recorded."""
+        return self.location.line or 0
 
     @property
     def own_id(self) -> str | int:
         """What the event's messages are told apart by: its id, else its line."""
-        return self.id if self.id is not None else self.record.line
+        return self.id if self.id is not None else self.line
 
 
-def event_of(record: Record, *, timed: bool = True) -> Event:
-    """Return a record as an event, without its time where nobody asks for that."""
+def event_of(record: Record, seen: Skimmed, before: str | None) -> Event:
+    """Return a record as an event."""
     value, raw, path, line, offset = record
-    get = value.get
-    kind, data, own, parent, agent = (
-        get("type"),
-        get("data"),
-        get("id"),
-        get("parentId"),
-        get("agentId"),
-    )
-    # Looked at here, and made as named tuples make themselves, without the calls in between:
-    # there are two a record.
+    kind, own, parent, agent = seen.type, seen.id, seen.parent_id, seen.agent_id
+    if type(kind) is not str:
+        kind = "(no type)"
+    whole = _NOTHING
+    if kind in WHOLE:
+        whole = mapping((value if type(value) is dict else parse(raw)).get("data"))
+    # Looked at here, and made as named tuples make themselves, without the calls in between.
     fields = (
-        tuple.__new__(Held, (value, path, line, offset, len(raw))),
-        kind if type(kind) is str else "(no type)",
-        data if type(data) is dict else {},
+        Location(path=path, line=line, offset=offset, length=len(raw)),
+        kind,
+        seen.data,
+        whole,
         own if own and type(own) is str else None,
         parent if parent and type(parent) is str else None,
-        moment(get("timestamp")) if timed else None,
+        moment(seen.timestamp),
         agent if agent and type(agent) is str else None,
+        before,
     )
     return tuple.__new__(Event, fields)
-
-
-def string(fields: Mapping[str, Any], name: str) -> str | None:
-    """Return a text that is not empty, or None."""
-    value = fields.get(name)
-    return value if value and isinstance(value, str) else None
-
-
-def integer(fields: Mapping[str, Any], name: str) -> int | None:
-    """Return a whole number, or None."""
-    value = fields.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def mapping(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return an object, empty if there is none."""
-    value = fields.get(name)
-    return value if isinstance(value, dict) else {}
-
-
-def mappings(fields: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    """Return the objects of a list."""
-    value = fields.get(name)
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from transcripts.stores.copilot.foreign import mapping, string
 from transcripts.stores.copilot.layout import moment
 from transcripts.stores.copilot.reading.context import Placing
-from transcripts.stores.copilot.reading.events import Event, mapping, string
+from transcripts.stores.copilot.reading.events import Event
 
 _RELEASE = re.compile(r"1\.0\.(?P<patch>\d{1,6})\b")
 _MENDED = 40
@@ -34,24 +35,24 @@ class Frame:
 
     def learn(self, event: Event, placing: Placing) -> None:
         """Take in one event; models are remembered for the thread that they answer on."""
-        data = event.data
+        data = event.whole
         if event.at is not None:
             self.updated_at = event.at
         match event.type:
             case "session.start" | "session.resume":
-                context = mapping(data, "context")
-                self._move(string(context, "cwd"), string(context, "branch"))
-                self.version = string(data, "copilotVersion") or self.version
+                context = mapping(data.get("context"))
+                self._move(string(context.get("cwd")), string(context.get("branch")))
+                self.version = string(data.get("copilotVersion")) or self.version
                 if self.created_at is None:
                     self.created_at = moment(data.get("startTime")) or event.at
-                model = string(data, "selectedModel")
+                model = string(data.get("selectedModel"))
             case "session.context_changed":
-                self._move(string(data, "cwd"), string(data, "branch"))
+                self._move(string(data.get("cwd")), string(data.get("branch")))
                 return
             case "session.model_change":
-                model = string(data, "newModel")
+                model = string(data.get("newModel"))
             case "session.auto_mode_resolved":
-                model = string(data, "chosenModel")
+                model = string(data.get("chosenModel"))
             case _:
                 return
         thread = placing.thread(event.agent)

@@ -13,8 +13,9 @@ from transcripts.model import (
     Text,
     UserMessage,
 )
+from transcripts.stores.copilot.foreign import integer, mapping, string
 from transcripts.stores.copilot.reading.context import Placing, detailed
-from transcripts.stores.copilot.reading.events import Event, integer, mapping, string
+from transcripts.stores.copilot.reading.events import Event
 from transcripts.stores.copilot.reading.index import Index, summarised
 
 # A skill is in context by what was delivered of it, which refers to it.
@@ -24,26 +25,26 @@ _DENIED = ("denied", "rejected", "cancelled")
 
 def notification(event: Event, placing: Placing) -> UserMessage | None:
     """Return a notification, which the CLI sends in the user's place, with its kind whole."""
-    text = string(event.data, "content")
+    text = string(event.data.content)
     if text is None:
         return None
-    kind = mapping(event.data, "kind")
+    kind = mapping(event.whole.get("kind"))
     fields = placing.fields(event, event.own_id, external=event.id, author="harness")
     return UserMessage(
         **fields,
         content=(Text(text=text), *((Structured(value=kind),) if kind else ())),
         delivery="programmatic",
-        provenance=detailed(event.type, string(kind, "type")),
+        provenance=detailed(event.type, string(kind.get("type"))),
     )
 
 
 def permission(event: Event, placing: Placing, index: Index) -> PermissionRequest:
     """Return what was asked of the person, with the decision if one is recorded."""
-    data = event.data
-    request = string(data, "requestId")
-    asked = mapping(data, "permissionRequest")
+    data = event.whole
+    request = string(data.get("requestId"))
+    asked = mapping(data.get("permissionRequest"))
     decided = index.decisions.get(request or "", {})
-    result = string(mapping(decided, "result"), "kind") or ""
+    result = string(mapping(decided.get("result")).get("kind")) or ""
     status: Status = "completed" if decided else "unresolved"
     if result == "cancelled":
         status = "cancelled"
@@ -51,7 +52,7 @@ def permission(event: Event, placing: Placing, index: Index) -> PermissionReques
     if result.startswith("approved"):
         decision = "allowed"
     fields = placing.fields(event, event.own_id, external=event.id, author="harness")
-    call = string(asked, "toolCallId")
+    call = string(asked.get("toolCallId"))
     if call is not None:
         fields |= {"caller": derive(placing.scope, call), "caller_evidence": "native"}
     return PermissionRequest(
@@ -59,28 +60,28 @@ def permission(event: Event, placing: Placing, index: Index) -> PermissionReques
         status=status,
         in_context=False,
         request_id=request,
-        tool=string(asked, "kind"),
+        tool=string(asked.get("kind")),
         arguments=dict(asked),
-        reason=string(asked, "intention"),
+        reason=string(asked.get("intention")),
         decision=decision,
-        decided_by=string(decided, "decisionSource"),
+        decided_by=string(decided.get("decisionSource")),
         provenance=detailed(event.type, result),
     )
 
 
 def compaction(event: Event, placing: Placing) -> CompactBoundary | None:
     """Return the place where a summary, or nothing at all, replaced what came before."""
-    data = event.data
+    data = event.whole
     cleared = event.type == "session.context_cleared"
     if not cleared and not summarised(event):
         return None
-    trigger = string(data, "trigger")
+    trigger = string(data.get("trigger"))
     fields = placing.fields(event, event.own_id, external=event.id, author="harness")
     return CompactBoundary(
         **fields,
         trigger="manual" if cleared or trigger == "manual" else "auto" if trigger else None,
-        pre_tokens=integer(data, "preCompactionTokens"),
-        post_tokens=integer(data, "postCompactionTokens"),
+        pre_tokens=integer(data.get("preCompactionTokens")),
+        post_tokens=integer(data.get("postCompactionTokens")),
         summary=None if cleared else (Text(text=data["summaryContent"]),),
         provenance=detailed(event.type, trigger),
     )
@@ -88,17 +89,17 @@ def compaction(event: Event, placing: Placing) -> CompactBoundary | None:
 
 def failure(event: Event, placing: Placing) -> Error:
     """Return a failure of the provider or of the CLI, which no model is told of."""
-    data = event.data
+    data = event.whole
     fields = placing.fields(event, event.own_id, external=event.id, author="harness")
     return Error(
         **fields,
         status="failed",
         in_context=False,
         provenance=event.type,
-        text=string(data, "message") or "",
-        failure=string(data, "errorType"),
-        status_code=integer(data, "statusCode"),
-        raw=string(data, "errorType"),
+        text=string(data.get("message")) or "",
+        failure=string(data.get("errorType")),
+        status_code=integer(data.get("statusCode")),
+        raw=string(data.get("errorType")),
     )
 
 
@@ -114,5 +115,5 @@ def other(event: Event, placing: Placing) -> Other:
         in_context=event.type not in _OUT_OF_CONTEXT,
         provenance=event.type,
         record=event.type,
-        value={name: value for name, value in event.data.items() if value is not None},
+        value={name: value for name, value in event.whole.items() if value is not None},
     )

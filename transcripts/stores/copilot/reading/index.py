@@ -10,33 +10,29 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from transcripts.records import Record, jsonlines
+from msgspec import UNSET
+
+from transcripts.records import jsonlines
 from transcripts.stores.copilot import tools
-from transcripts.stores.copilot.reading.events import (
-    Event,
-    event_of,
-    integer,
-    mapping,
-    mappings,
-    string,
+from transcripts.stores.copilot.foreign import integer, mapping, string
+from transcripts.stores.copilot.reading.events import Event
+from transcripts.stores.copilot.reading.skimming import (
+    NO_DATA,
+    Asked,
+    Counts,
+    Data,
+    Result,
+    of_whole,
 )
 from transcripts.stores.copilot.thoughts import thoughts
 
 _FORKED_FROM = re.compile(r"\AForked from .*\(([0-9A-Fa-f-]{36})\) as ", re.DOTALL)
 
 
-COUNTED = (
-    "inputTokens",
-    "outputTokens",
-    "cacheReadTokens",
-    "cacheWriteTokens",
-    "reasoningTokens",
-)
-"""What is kept of a record of usage."""
-
 USAGE = "session.usage_record"
+_NOTHING_COUNTED = Counts()
 
 
 class Compaction(NamedTuple):
@@ -63,12 +59,12 @@ class Answer(NamedTuple):
 class Index:
     """The links of one session's events."""
 
-    def __init__(self, records: Iterable[Record], path: Path) -> None:
+    def __init__(self, events: Iterable[Event], path: Path) -> None:
         self.session_id: str | None = None
         self.answers: set[str] = set()
         self.requested: Counter[str] = Counter()
         self.completions: Counter[str] = Counter()
-        self.starts: dict[str, Mapping[str, Any]] = {}
+        self.starts: dict[str, Asked] = {}
         self.aborted: set[str] = set()
         self._ends: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         self.threads: dict[str, str] = {}
@@ -86,71 +82,34 @@ class Index:
         self._path = path
         self._given: set[str | None] = set()
         self._places: dict[str, tuple[int, int]] = {}
-        self._named: dict[str, Mapping[str, Any]] = {}
+        self._named: dict[tuple[str | None, ...], Asked] = {}
         self._start_events: dict[str, str] = {}
         self._pending: dict[str, str | None] = {}
         self._compacting: dict[str, int] = {}
-        self._last_id: str | None = None
         self._unanswered: Counter[str | None] = Counter()
-        taught = self._taught()
-        for record in records:
-            kind = record.value.get("type")
-            lessons = taught.get(kind, ()) if isinstance(kind, str) else ()
-            if lessons:
-                event = event_of(record, timed=False)
-                for learn in lessons:
-                    learn(event)
-            self._last_id = string(record.value, "id") or self._last_id
-
-    def _taught(self) -> dict[str, tuple[Callable[[Event], None], ...]]:
-        """Return what is learnt from which events: of most there is nothing to learn."""
-        return {
-            "abort": (self._learn_calls,),
-            "assistant.message": (self._learn_calls, self._learn_thoughts, self._learn_session),
-            "assistant.reasoning": (self._learn_thoughts,),
-            "human_response.recorded": (self._learn_threads,),
-            "permission.completed": (self._learn_threads,),
-            "session.compaction_complete": (self._learn_session,),
-            "session.compaction_start": (self._learn_session,),
-            "session.context_cleared": (self._learn_session,),
-            "session.info": (self._learn_session,),
-            "session.start": (self._learn_session,),
-            USAGE: (self._learn_session,),
-            "subagent.started": (self._learn_threads,),
-            "tool.execution_complete": (self._learn_calls,),
-            "tool.execution_start": (self._learn_calls,),
-            "tool.user_requested": (self._learn_calls,),
-        }
+        for event in events:
+            lesson = self.lessons.get(event.type)
+            if lesson is not None:
+                lesson(self, event)
 
     @property
     def unanswered(self) -> int:
         """How many records of usage are of no answer that the file holds."""
         return self._unanswered.total()
 
-    def whole_start(self, call: str | None) -> Mapping[str, Any]:
+    def whole_start(self, call: str | None) -> Asked:
         """Return all that a call's start says: for a result that stands alone."""
         place = self._places.get(call or "")
         if place is None:
-            return self.starts.get(call or "", {})
+            return self.starts.get(call or "", NO_DATA)
         offset, length = place
         with self._path.open("rb") as file:
             again = jsonlines.read_again(file.fileno(), self._path, offset, length)
-        return mapping(again, "data")
-
-    def _started(self, call: str, event: Event) -> None:
-        """Keep what a start says; of one whose request gave the arguments only what it adds."""
-        self._places.pop(call, None)
-        self.starts[call] = event.data
-        if call in self._given:
-            names = ("toolName", "mcpServerName", "mcpToolName")
-            added = {name: event.data[name] for name in names if name in event.data}
-            # The same few tools are called again and again: what names one is kept once.
-            self.starts[call] = self._named.setdefault(repr(added), added)
-            self._places[call] = (event.record.offset, event.record.length)
+        return of_whole(again).data
 
     def completed_call(self, event: Event) -> str | None:
         """Return the call that a completion is of: as it says, or as its parent event says."""
-        call = string(event.data, "toolCallId")
+        call = string(event.data.tool_call_id)
         if call is None and event.parent is not None:
             return self._start_events.get(event.parent)
         return call
@@ -166,100 +125,159 @@ class Index:
                 return compaction
         return None
 
-    def _learn_calls(self, event: Event) -> None:
+    # What is learnt of which events: of most there is nothing to learn.
+
+    def _answered(self, event: Event) -> None:
         data = event.data
-        call = string(data, "toolCallId")
-        match event.type:
-            case "assistant.message":
-                for request in mappings(data, "toolRequests"):
-                    self._request(string(request, "toolCallId"), event)
-                    if "arguments" in request:
-                        self._given.add(string(request, "toolCallId"))
-            case "tool.user_requested":
-                self._request(call, event)
-            case "tool.execution_start" if call is not None:
-                self._started(call, event)
-                if event.id is not None:
-                    self._start_events[event.id] = call
-                if not self.requested[call]:
-                    self._pending[call] = event.agent
-            case "tool.execution_complete" if (done := self.completed_call(event)) is not None:
-                self.completions[done] += 1
-                self._pending.pop(done, None)
-                end = tools.told_end(string(mapping(data, "result"), "content") or "")
-                if end is not None:
-                    self._ends[end[0]].append((event.record.line, end[1]))
-            case "abort":
-                cut = [pending for pending, at in self._pending.items() if at == event.agent]
-                self.aborted.update(cut)
-            case _:
-                pass
+        self._answer = event
+        for request in data.tool_requests or ():
+            call = string(request.tool_call_id)
+            self._request(call, event)
+            if request.arguments is not UNSET:
+                self._given.add(call)
+        if (answer := string(data.api_call_id)) is not None:
+            self.answers.add(answer)
+            self._unanswered.pop(answer, None)
+
+    def _asked_by_person(self, event: Event) -> None:
+        self._request(string(event.data.tool_call_id), event)
 
     def _request(self, call: str | None, event: Event) -> None:
         if call is not None:
             self.requested[call] += 1
             self._pending[call] = event.agent
 
-    def _learn_threads(self, event: Event) -> None:
+    def _started(self, event: Event) -> None:
         data = event.data
-        call = string(data, "toolCallId")
-        if event.type == "subagent.started" and call is not None:
+        if (call := string(data.tool_call_id)) is None:
+            return
+        self._places.pop(call, None)
+        if call in self._given:
+            # Of a call whose request gave the arguments only what the start adds. The same few
+            # tools are called again and again: what names one is kept once.
+            self.starts[call] = self._named_once(data)
+            place = event.location
+            self._places[call] = (place.offset or 0, place.length or 0)
+        else:
+            self.starts[call] = data
+        if event.id is not None:
+            self._start_events[event.id] = call
+        if not self.requested[call]:
+            self._pending[call] = event.agent
+
+    def _named_once(self, data: Data) -> Asked:
+        names = (data.tool_name, data.mcp_server_name, data.mcp_tool_name)
+        tool, server, own = map(string, names)
+        known = self._named.get((tool, server, own))
+        if known is None:
+            known = Asked(tool_name=tool, mcp_server_name=server, mcp_tool_name=own)
+            self._named[tool, server, own] = known
+        return known
+
+    def _completed(self, event: Event) -> None:
+        call = self.completed_call(event)
+        if call is None:
+            return
+        self.completions[call] += 1
+        self._pending.pop(call, None)
+        result = event.data.result
+        end = tools.told_end(string(result.content) or "") if isinstance(result, Result) else None
+        if end is not None:
+            self._ends[end[0]].append((event.line, end[1]))
+
+    def _aborted(self, event: Event) -> None:
+        self.aborted.update(call for call, at in self._pending.items() if at == event.agent)
+
+    def _agent_started(self, event: Event) -> None:
+        if (call := string(event.data.tool_call_id)) is not None:
             agent = event.agent or call
             self.threads[agent] = call
             self.agents[call] = agent
-        elif event.type == "human_response.recorded" and call is not None:
-            self.responses[call] = mapping(data, "response")
-        elif event.type == "permission.completed":
-            request = string(data, "requestId")
-            if request is not None:
-                self.decisions[request] = data
 
-    def _learn_thoughts(self, event: Event) -> None:
+    def _responded(self, event: Event) -> None:
+        if (call := string(event.data.tool_call_id)) is not None:
+            self.responses[call] = mapping(event.whole.get("response"))
+
+    def _decided(self, event: Event) -> None:
+        if (request := string(event.whole.get("requestId"))) is not None:
+            self.decisions[request] = event.whole
+
+    def _thought(self, event: Event) -> None:
         """0.0.384 writes a thought behind its answer, as an event of its own that names it."""
-        if event.type == "assistant.message":
-            self._answer = event
-        elif event.type == "assistant.reasoning" and (answer := self._answer) is not None:
-            if event.parent is None or event.parent != answer.id:
-                return
-            if thoughts(answer.data):
-                self.repeated.add(event.own_id)
-                return
-            message = string(answer.data, "messageId")
-            self.thoughts[event.parent] = Answer(
-                message=message,
-                response=string(answer.data, "apiCallId") or message,
-                call=string(answer.data, "parentToolCallId"),
-            )
+        answer = self._answer
+        if answer is None or event.parent is None or event.parent != answer.id:
+            return
+        if thoughts(answer.data):
+            self.repeated.add(event.own_id)
+            return
+        message = string(answer.data.message_id)
+        self.thoughts[event.parent] = Answer(
+            message=message,
+            response=string(answer.data.api_call_id) or message,
+            call=string(answer.data.parent_tool_call_id),
+        )
 
-    def _learn_session(self, event: Event) -> None:
-        data = event.data
-        line = event.record.line
-        match event.type:
-            case "session.start" if self.session_id is None:
-                self.session_id = string(data, "sessionId")
-            case "assistant.message" if (answer := string(data, "apiCallId")) is not None:
-                self.answers.add(answer)
-                self._unanswered.pop(answer, None)
-            case kind if kind == USAGE:
-                usage = mapping(data, "usage")
-                if (response := string(usage, "apiCallId")) is not None:
-                    self.usages[response] = tuple(integer(usage, name) for name in COUNTED)
-                if response not in self.answers:
-                    self._unanswered[response] += 1
-            case "session.compaction_start" if event.agent is None:
-                self._compacting[string(data, "compactionAttemptId") or ""] = line
-            case "session.compaction_complete" if event.agent is None and summarised(event):
-                attempt = string(data, "compactionAttemptId") or ""
-                replaced = self._compacting.get(attempt, line)
-                self.compactions.append(Compaction(event.own_id, line, replaced))
-            case "session.context_cleared" if event.agent is None:
-                self.compactions.append(Compaction(event.own_id, line, line, cleared=True))
-            case "session.info" if string(data, "infoType") == "fork":
-                found = _FORKED_FROM.match(string(data, "message") or "")
-                if found is not None:
-                    self.forked_from, self.fork_line, self.fork_cut = found[1], line, self._last_id
-            case _:
-                pass
+    def _session_started(self, event: Event) -> None:
+        if self.session_id is None:
+            self.session_id = string(event.whole.get("sessionId"))
+
+    def _used(self, event: Event) -> None:
+        usage = event.data.usage or _NOTHING_COUNTED
+        response = string(usage.api_call_id)
+        if response is not None:
+            self.usages[response] = (
+                integer(usage.input_tokens),
+                integer(usage.output_tokens),
+                integer(usage.cache_read_tokens),
+                integer(usage.cache_write_tokens),
+                integer(usage.reasoning_tokens),
+            )
+        if response not in self.answers:
+            self._unanswered[response] += 1
+
+    def _compaction_started(self, event: Event) -> None:
+        if event.agent is None:
+            self._compacting[string(event.whole.get("compactionAttemptId")) or ""] = event.line
+
+    def _compacted(self, event: Event) -> None:
+        if event.agent is None and summarised(event):
+            attempt = string(event.whole.get("compactionAttemptId")) or ""
+            replaced = self._compacting.get(attempt, event.line)
+            self.compactions.append(Compaction(event.own_id, event.line, replaced))
+
+    def _cleared(self, event: Event) -> None:
+        if event.agent is None:
+            line = event.line
+            self.compactions.append(Compaction(event.own_id, line, line, cleared=True))
+
+    def _told(self, event: Event) -> None:
+        if event.whole.get("infoType") != "fork":
+            return
+        found = _FORKED_FROM.match(string(event.whole.get("message")) or "")
+        if found is not None:
+            self.forked_from, self.fork_line, self.fork_cut = found[1], event.line, event.before
+
+    lessons: ClassVar[dict[str, Callable[[Index, Event], None]]] = {
+        "abort": _aborted,
+        "assistant.message": _answered,
+        "assistant.reasoning": _thought,
+        "human_response.recorded": _responded,
+        "permission.completed": _decided,
+        "session.compaction_complete": _compacted,
+        "session.compaction_start": _compaction_started,
+        "session.context_cleared": _cleared,
+        "session.info": _told,
+        "session.start": _session_started,
+        "session.usage_record": _used,
+        "subagent.started": _agent_started,
+        "tool.execution_complete": _completed,
+        "tool.execution_start": _started,
+        "tool.user_requested": _asked_by_person,
+    }
+
+
+TEACHING = Index.lessons.keys()
+"""The kinds of events of which something is learnt."""
 
 
 def thoughts_first(events: Iterable[Event], index: Index) -> Iterator[Event]:
@@ -282,5 +300,5 @@ def thoughts_first(events: Iterable[Event], index: Index) -> Iterator[Event]:
 
 def summarised(event: Event) -> bool:
     """Whether a compaction came to a summary: one that failed or was called off changes nothing."""
-    data = event.data
+    data = event.whole
     return data.get("success") is not False and isinstance(data.get("summaryContent"), str)

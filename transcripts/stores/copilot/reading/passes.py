@@ -1,27 +1,31 @@
-"""A session's records gone through twice, the second time only those that may make a message.
+"""A session's records gone through: once and kept, or twice, the second time only a part of them.
 
-What comes later in a file decides about what stands before, so the first pass learns the links.
-It also sees which records are nothing but counted, more than half of them: those are counted
-there, and the second pass goes over their lines without parsing them. It yields
-:data:`PASSED_OVER` in the place of such lines, for whether something stood between two events
-tells an answer of the CLI's own from the model's. In a file in which something is broken a line
-may be less or more than a record: it is read in full both times.
+What comes later in a file decides about what stands before, so a first pass learns the links. It
+also sees which records are nothing but counted, more than half of them. A session that is read
+whole keeps the events of all others; one that is streamed goes through the file again, past the
+lines of what was only counted. In a file in which something is broken a line may be less or more
+than a record: there nothing is passed over.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from datetime import datetime
 
-from transcripts.model import Damage
-from transcripts.records import Held, Record, jsonlines
+from transcripts.model import Damage, Location
+from transcripts.records import Record, jsonlines
 from transcripts.stores.copilot.layout import Place, moment
 from transcripts.stores.copilot.reading.events import BOOKKEEPING, Event, event_of
-from transcripts.stores.copilot.reading.replays import without_replays
+from transcripts.stores.copilot.reading.index import TEACHING
+from transcripts.stores.copilot.reading.replays import REPLAY, Replays
+from transcripts.stores.copilot.reading.skimming import NO_DATA, Skimmed, of_whole, skim
 
-PASSED_OVER = Event(Held({}, "", 0, 0, 0), "(passed over)", {}, None, None, None, None)
-"""Stands for records that were only counted."""
+PASSED_OVER = Event(Location(path=""), "(passed over)", NO_DATA, {}, None, None, None, None, None)
+"""Stands for records that were only counted.
+
+Whether something stood between two events tells an answer of the CLI's own from the model's.
+"""
 
 _QUIET = BOOKKEEPING - {
     "human_response.recorded",
@@ -34,70 +38,74 @@ _QUIET = BOOKKEEPING - {
     "session.start",
     "tool.execution_start",
 }
-"""What the second pass learns nothing from."""
+"""What is part of no message and changes none, but for what the index learns of it."""
 
 _GROWTH = bytes(4096)
 _COUNTED, _REPLAYED = 1, 2
 
 
 class Passes:
-    """The two passes over one session's file."""
+    """The passes over one session's file, adding what is wrong in it to ``damage``."""
 
-    def __init__(self, spot: Place, *, recover: bool) -> None:
+    def __init__(self, spot: Place, damage: list[Damage], *, recover: bool) -> None:
         self._spot = spot
         self._recover = recover
+        self._damage = damage
         self._passed_over = bytearray()
         self._is_sound = True
-        self._replays: list[Damage] = []
-        self._last_quiet: Record | None = None
-        self._last_line = 0
         self.counts: Counter[str] = Counter()
+        self.ended_at: datetime | None = None
 
-    @property
-    def ended_at(self) -> datetime | None:
-        """When the last record says that it was written, if it is one that was passed over."""
-        last = self._last_quiet
-        if last is None or last.line < self._last_line:
-            return None
-        return moment(last.value.get("timestamp"))
+    def first(self, kept: deque[Event] | None = None) -> Iterator[Event]:
+        """Yield the events that may teach something, and keep those that may make a message.
 
-    def first(self) -> Iterator[Record]:
-        """Yield every record; ``counts`` then says which will be passed over."""
-        faults: list[Damage] = []
-        counts = self.counts
-        last: Record | None = None
-        for record in without_replays(self._records(faults, None), self._replays):
-            kind = record.value.get("type")
+        ``counts`` then says how many records of each kind were only counted, and ``ended_at``
+        when the last record says that it was written, if it is one of those.
+        """
+        counts, replays = self.counts, Replays(self._damage)
+        before: str | None = None
+        quiet: Skimmed | None = None
+        for record in self._records(self._damage):
+            value = record.value
+            seen: Skimmed = value if type(value) is Skimmed else of_whole(value)
+            own, kind = seen.id, seen.type
+            if type(own) is str and replays.holds(own, record):
+                self._mark(record.line, _REPLAYED)
+                continue
             if type(kind) is str and kind in _QUIET:
                 counts[kind] += 1
                 self._mark(record.line, _COUNTED)
-                last = record
-            yield record
-        self._last_quiet = last
-        self._is_sound = not faults
-        if faults:
-            self._passed_over.clear()
-            counts.clear()
-            self._last_quiet = None
-            return
-        for replay in self._replays:
-            self._mark(replay.line or 0, _REPLAYED)
+                quiet = seen
+                if kind in TEACHING:
+                    yield event_of(record, seen, before)
+            else:
+                event = event_of(record, seen, before)
+                if kept is not None:
+                    if quiet is not None:
+                        kept.append(PASSED_OVER)
+                    kept.append(event)
+                quiet = None
+                yield event
+            if own and type(own) is str:
+                before = own
+        if quiet is not None:
+            self.ended_at = moment(quiet.timestamp)
+        self._is_sound = all(one.kind == REPLAY for one in self._damage)
 
-    def second(self, damage: list[Damage]) -> Iterator[Event]:
-        """Yield the events that may make a message, adding what is wrong to ``damage``."""
-        passed_over = self._passed_over
-        records = self._records(damage, passed_over)
-        if self._is_sound:
-            damage += self._replays
-        else:
-            records = without_replays(records, damage)
+    def second(self) -> Iterator[Event]:
+        """Yield once more the events that may make a message."""
+        passed_over = self._passed_over if self._is_sound else bytearray()
+        replays = Replays([])
         before = 0
-        for record in records:
-            line = record.line
+        for record in self._records([], passed_over):
+            value, line = record.value, record.line
+            seen: Skimmed = value if type(value) is Skimmed else of_whole(value)
+            if not passed_over and type(seen.id) is str and replays.holds(seen.id, record):
+                continue
             if line - before > 1 and _COUNTED in passed_over[before + 1 : line]:
                 yield PASSED_OVER
-            before = self._last_line = line
-            yield event_of(record)
+            before = line
+            yield event_of(record, seen, None)
 
     def _mark(self, line: int, why: int) -> None:
         """Let a line be passed over in the second pass."""
@@ -106,8 +114,10 @@ class Passes:
             marked.extend(bytes(line - len(marked)) + _GROWTH)
         marked[line] = why
 
-    def _records(self, damage: list[Damage], passed_over: bytearray | None) -> Iterator[Record]:
+    def _records(
+        self, damage: list[Damage], passed_over: bytearray | None = None
+    ) -> Iterator[Record]:
         spot = self._spot
-        return jsonlines.iterate(
-            spot.events, spot.root, damage, recover=self._recover, passed_over=passed_over
+        return jsonlines.skim(
+            spot.events, spot.root, damage, skim, recover=self._recover, passed_over=passed_over
         )
