@@ -1,0 +1,125 @@
+"""A printed tree, read back: which event hangs where, and which are orphans.
+
+Only the shape that the contract fixes is used, so any implementation's tree can be judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+Tree = Mapping[str, Any]
+"""What ``transcripts hooks tree LOG --format json`` prints."""
+
+_ROLES = {"end": "end", "before": "before", "after": "after", "file": "file", "stop": "stop"}
+_LAYERS = frozenset({"shell", "mcp", "file"})
+
+
+class Placed(NamedTuple):
+    """A node and where it stands: session, turn (None outside one), and the node above."""
+
+    node: Mapping[str, Any]
+    session: str | None
+    turn: str | None
+    above: Mapping[str, Any] | None
+
+
+def nodes(tree: Tree) -> Iterator[Placed]:
+    """Yield every node of a tree with its place, waves included."""
+    for workspace in tree["workspaces"]:
+        yield from _below(workspace["nodes"], None, None, None)
+        for session in workspace["sessions"]:
+            yield from _below(session["nodes"], session["id"], None, None)
+            for number, turn in enumerate(session["turns"]):
+                name = f"{number}:{turn['id']}"
+                yield from _below(turn["nodes"], session["id"], name, None)
+
+
+def _below(
+    listed: Sequence[Mapping[str, Any]],
+    session: str | None,
+    turn: str | None,
+    above: Mapping[str, Any] | None,
+) -> Iterator[Placed]:
+    for node in listed:
+        yield Placed(node, session, turn, above)
+        # A wave only frames its members: what is above it is above them.
+        yield from _below(node["children"], session, turn, above if _frames(node) else node)
+
+
+def _frames(node: Mapping[str, Any]) -> bool:
+    return node["event"] is None
+
+
+def links(tree: Tree) -> frozenset[tuple[int, int]]:
+    """Return each link as (later line, earlier line), wherever the tree shows it.
+
+    A link may be said by a node's ``links``, by a layer that hangs below its call, or by both.
+    """
+    found: set[tuple[int, int]] = set()
+    for node, _, _, above in nodes(tree):
+        line = node["event"]
+        if line is None:
+            continue
+        for link in node["links"]:
+            if link["role"] in _ROLES and link["event"] != line:
+                found.add((max(line, link["event"]), min(line, link["event"])))
+        if above is not None and node["kind"] in _LAYERS:
+            found.add((line, above["event"]))
+    return frozenset(found)
+
+
+def again(tree: Tree) -> frozenset[tuple[int, int]]:
+    """Return what the tree says arrived a second time, as (later line, earlier line)."""
+    return frozenset(
+        (max(node["event"], link["event"]), min(node["event"], link["event"]))
+        for node, _, _, _ in nodes(tree)
+        for link in node["links"]
+        if node["event"] is not None and link["role"] not in _ROLES
+    )
+
+
+def lines(tree: Tree) -> list[int]:
+    """Return every line that the tree accounts for, once for each place where it stands.
+
+    A node stands for its own line and for each linked one that has no node of its own.
+    """
+    placed = list(nodes(tree))
+    own = [node["event"] for node, _, _, _ in placed if node["event"] is not None]
+    standing = frozenset(own)
+    folded = [
+        link["event"]
+        for node, _, _, _ in placed
+        for link in node["links"]
+        if link["event"] not in standing
+    ]
+    return sorted([*own, *folded, *(bad["line"] for bad in tree["bad_lines"])])
+
+
+def orphans(tree: Tree) -> list[int]:
+    """Return the lines that the tree lists as orphans."""
+    return [orphan["event"] for orphan in tree["orphans"]]
+
+
+def renamed(tree: Tree, names: Mapping[int, int]) -> Any:
+    """Return a tree with other numbers for its events, and its lists in an order of their own.
+
+    So two trees of one conversation can be compared although its lines came in another order.
+    """
+    return _renamed(dict(tree), names)
+
+
+def _renamed(value: Any, names: Mapping[int, int]) -> Any:
+    if isinstance(value, dict):
+        fields: dict[str, Any] = value
+        return {
+            key: names[inside]
+            if key in ("event", "line") and isinstance(inside, int)
+            else _renamed(inside, names)
+            for key, inside in fields.items()
+            if key != "why"
+        }
+    if isinstance(value, list):
+        items: list[Any] = value
+        return sorted((_renamed(inside, names) for inside in items), key=repr)
+    return value
