@@ -66,7 +66,7 @@ def patch_in_command(command: str) -> tuple[str, str | None] | None:
 
     Codex intercepts such a command and never runs it.
     """
-    found = _HEREDOC.search(command)
+    found = _HEREDOC.search(command) if "apply_patch" in command else None
     if found is None:
         return None
     moved = _LEADING_CD.match(command)

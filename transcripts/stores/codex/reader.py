@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice, takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ from transcripts.model import AnyMessage, Damage, Lineage, SubAgent, Transcript,
 from transcripts.records import Record, jsonlines
 from transcripts.records.collecting import uncollected
 from transcripts.stores.codex import layout
+from transcripts.stores.codex.dialects import shapes
 from transcripts.stores.codex.foreign import integer, mapping, moment, text
 from transcripts.stores.codex.reading import inheriting
 from transcripts.stores.codex.reading.attic import Attic
+from transcripts.stores.codex.reading.bookkeeping import BOOKKEEPING
 from transcripts.stores.codex.reading.gathering import Gathering
 from transcripts.stores.codex.reading.inheriting import Base, First
 from transcripts.stores.codex.reading.messages import Thread
@@ -47,8 +49,8 @@ def read(path: Path, *, recover: bool = False) -> Transcript:
         messages=messages,
         damage=tuple(damage),
         unread=tuple(
-            Unread(record=record, count=count, known=known)
-            for (record, known), count in sorted(state.unread.items())
+            Unread(record=record, count=count, known=record in BOOKKEEPING)
+            for record, count in sorted(state.unread.items())
         ),
     )
 
@@ -103,18 +105,18 @@ def _gather(
     """Read a session's files and what it took over from others."""
     begun = layout.goes_on(path)
     path = (None if begun is None else inheriting.find(begun, path, root)) or path
-    damage: list[Damage] = []
-    records = jsonlines.iterate(path, root, damage, recover=recover)
-    head = list(islice(records, _HEAD))
+    head = _head(path, root, _HEAD, recover=recover)
     if not head:
         raise NotATranscript("the file holds no record", path=path)
+    damage: list[Damage] = []
     gathered = Gathering(_name(path, root), attic)
     state = gathered.state
     if _stands_alone(head):
-        gathered.feed(chain(head, records))
+        gathered.feed(jsonlines.skim(path, root, damage, shapes.decode, recover=recover))
         state.damage[:0] = damage
     else:
-        _inherit(gathered, [*head, *records], damage, path, root, recover=recover)
+        records = list(jsonlines.iterate(path, root, damage, recover=recover))
+        _inherit(gathered, records, damage, path, root, recover=recover)
     session_id = text(state.meta.get("id"))
     if session_id is None and recover:
         session_id = layout.id_in_name(path)
@@ -132,11 +134,16 @@ def _gather(
 
 def _go_on(gathered: Gathering, part: Path, root: Path, *, recover: bool) -> None:
     """Take in the file in which a session went on after the person had gone back in it."""
-    records = jsonlines.iterate(part, root, gathered.state.damage, recover=recover)
-    head = list(islice(records, 1))
-    base = inheriting.base_of(inheriting.meta_of(head))
+    base = inheriting.base_of(inheriting.meta_of(_head(part, root, 1, recover=recover)))
     gathered.go_back(None if base is None else base.ordinal)
-    gathered.feed(chain(head, records))
+    damage = gathered.state.damage
+    gathered.feed(jsonlines.skim(part, root, damage, shapes.decode, recover=recover))
+
+
+def _head(path: Path, root: Path, count: int, *, recover: bool) -> list[Record]:
+    """Return the first records of a file, as objects; what is wrong with them is told later."""
+    records = jsonlines.iterate(path, root, [], recover=recover, at_once=jsonlines.FEW)
+    return list(islice(records, count))
 
 
 _HEAD = 3

@@ -154,6 +154,11 @@ def command_result(name: str, output: str) -> Framed | None:
     )
 
 
+def may_be_in_background(output: str) -> bool:
+    """Whether a command's result could say that it goes on: a quick look for the words."""
+    return "running with session ID" in output
+
+
 def patch_result(output: str) -> Framed | None:
     """Return what a patch's result says, also inside the frame of an intercepted command."""
     wall = _WALL_FRAME.match(output)
@@ -201,9 +206,14 @@ def is_truncated(output: str) -> bool:
     return (
         _CUT_FOR_STORING in output
         or _CUT_HEADING.match(output) is not None
-        or _TRUNCATED.search(output) is not None
+        or (_may_be_truncated(output) and _TRUNCATED.search(output) is not None)
         or _TOTAL_LINES.match(output) is not None
     )
+
+
+def _may_be_truncated(output: str) -> bool:
+    # An output may be long, and a string is found much faster than a pattern.
+    return " truncated…" in output or "[... omitted " in output
 
 
 def _input_text(part: Any) -> str:

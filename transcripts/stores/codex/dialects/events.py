@@ -14,7 +14,16 @@ from transcripts.model import Content, Status
 from transcripts.narration import content_text
 from transcripts.stores.codex import tools
 from transcripts.stores.codex.dialects.responses import content_of, mcp_content
-from transcripts.stores.codex.foreign import flag, integer, items, mapping, milliseconds, text
+from transcripts.stores.codex.dialects.shapes import (
+    Patched,
+    PatchedEvent,
+    Ran,
+    RanEvent,
+    Served,
+    ServedEvent,
+    Told,
+)
+from transcripts.stores.codex.foreign import flag, items, mapping, milliseconds, text
 from transcripts.stores.codex.reading.drafts import Evidence
 
 _STATUSES: dict[str, Status] = {
@@ -32,46 +41,56 @@ def evidence_of(form: str, value: dict[str, Any], at: datetime | None) -> Eviden
     return None if read is None else read(value, at)
 
 
-def _status(value: dict[str, Any]) -> Status | None:
-    return _STATUSES.get(str(value.get("status")).lower())
+def evidence_in(told: Told, at: datetime | None) -> Evidence:
+    """Return what one of the commonest events or items says of a call."""
+    return _READERS_OF_SHAPES[type(told)](told, at)
 
 
-def _command(value: dict[str, Any], at: datetime | None) -> Evidence:
-    output = text(value.get("aggregated_output"))
+def _status(value: Any) -> Status | None:
+    return _STATUSES.get(str(value).lower())
+
+
+def _command(ran: Ran, at: datetime | None) -> Evidence:
+    output = ran.aggregated_output
     return Evidence(
         kind="command",
-        id=text(value.get("id")) or text(value.get("call_id")),
+        id=ran.id or ran.call_id,
         at=at,
-        status=_status(value),
-        duration_ms=milliseconds(value.get("duration")),
-        command=tools.command_line(value.get("command")),
-        cwd=tools.path_of(value.get("cwd")),
-        output=output if output is not None else text(value.get("formatted_output")),
-        stdout=text(value.get("stdout")),
-        stderr=text(value.get("stderr")),
-        exit_code=integer(value.get("exit_code")),
+        status=_status(ran.status),
+        duration_ms=milliseconds(ran.duration),
+        command=tools.command_line(ran.command),
+        cwd=tools.path_of(ran.cwd),
+        output=output if output is not None else ran.formatted_output,
+        stdout=ran.stdout,
+        stderr=ran.stderr,
+        exit_code=ran.exit_code,
     )
 
 
-def _patch(value: dict[str, Any], at: datetime | None) -> Evidence:
-    status = _status(value)
-    if status is None and flag(value.get("success")) is not None:
-        status = "completed" if value["success"] else "failed"
+def _patch(patched: Patched, at: datetime | None) -> Evidence:
+    status = _status(patched.status)
+    if status is None and patched.success is not None:
+        status = "completed" if patched.success else "failed"
     return Evidence(
         kind="patch",
-        id=text(value.get("id")) or text(value.get("call_id")),
+        id=patched.id or patched.call_id,
         at=at,
         status=status,
-        changes=value.get("changes"),
-        stdout=text(value.get("stdout")),
-        stderr=text(value.get("stderr")),
+        changes=patched.changes,
+        stdout=patched.stdout,
+        stderr=patched.stderr,
     )
 
 
-def _mcp(value: dict[str, Any], at: datetime | None) -> Evidence:
-    asked = mapping(value.get("invocation")) or value
-    result = mapping(value.get("result"))
-    error = text(mapping(value.get("error")).get("message")) or text(value.get("error"))
+def _mcp(served: Served, at: datetime | None) -> Evidence:
+    asked = mapping(served.invocation)
+    if asked:
+        server, tool = text(asked.get("server")), text(asked.get("tool"))
+        arguments = asked.get("arguments")
+    else:
+        server, tool, arguments = served.server, served.tool, served.arguments
+    result = mapping(served.result)
+    error = text(mapping(served.error).get("message")) or text(served.error)
     if "Ok" in result:
         result = mapping(result["Ok"])
     elif "Err" in result:
@@ -83,13 +102,13 @@ def _mcp(value: dict[str, Any], at: datetime | None) -> Evidence:
         error = content_text(content)
     return Evidence(
         kind="mcp",
-        id=text(value.get("id")) or text(value.get("call_id")),
+        id=served.id or served.call_id,
         at=at,
-        status="failed" if failed else _status(value) or "completed",
-        duration_ms=milliseconds(value.get("duration")),
-        name=text(asked.get("tool")),
-        server=text(asked.get("server")),
-        arguments=asked.get("arguments"),
+        status="failed" if failed else _status(served.status) or "completed",
+        duration_ms=milliseconds(served.duration),
+        name=tool,
+        server=server,
+        arguments=arguments,
         content=None if failed else content,
         error=error if failed else None,
     )
@@ -105,7 +124,7 @@ def _tool(value: dict[str, Any], at: datetime | None) -> Evidence:
         kind="tool",
         id=text(value.get("id")) or text(value.get("call_id")),
         at=at,
-        status="failed" if succeeded is False else _status(value) or "completed",
+        status="failed" if succeeded is False else _status(value.get("status")) or "completed",
         duration_ms=milliseconds(value.get("duration")),
         name=text(value.get("tool")),
         arguments=value.get("arguments"),
@@ -121,7 +140,7 @@ def _agent(value: dict[str, Any], at: datetime | None) -> Evidence:
         kind="agent",
         id=text(value.get("id")) or text(value.get("call_id")),
         at=at,
-        status=_status(value),
+        status=_status(value.get("status")),
         name=text(value.get("tool")),
         agent_id=text(threads[0]) if threads else text(value.get("new_thread_id")),
         agent_type=text(mapping(agents[0]).get("agent_role")) if agents else None,
@@ -141,16 +160,19 @@ def _image(value: dict[str, Any], at: datetime | None) -> Evidence:
 
 
 _READERS: dict[str, Callable[[dict[str, Any], datetime | None], Evidence]] = {
-    "exec_command_end": _command,
-    "CommandExecution": _command,
-    "patch_apply_end": _patch,
-    "FileChange": _patch,
-    "mcp_tool_call_end": _mcp,
-    "McpToolCall": _mcp,
     "dynamic_tool_call_response": _tool,
     "DynamicToolCall": _tool,
     "collab_agent_spawn_end": _agent,
     "CollabAgentToolCall": _agent,
     "view_image_tool_call": _image,
     "ImageView": _image,
+}
+
+_READERS_OF_SHAPES: dict[type[Told], Callable[[Any, datetime | None], Evidence]] = {
+    Ran: _command,
+    RanEvent: _command,
+    Patched: _patch,
+    PatchedEvent: _patch,
+    Served: _mcp,
+    ServedEvent: _mcp,
 }

@@ -14,6 +14,8 @@ from transcripts.stores.codex.foreign import items, mapping, text
 _DATA_URL = re.compile(r"data:([^;,]*);base64,(.*)", re.DOTALL)
 _IMAGE_OPENS = re.compile(r'<image(?: name=\[Image #\d+\](?: path="[^"]*")?| [^>]*)?>')
 _IMAGE_CLOSES = "</image>"
+_WORDS = ("output_text", "input_text", "Text", "text")
+"""How a part of words is called, in response items and in completed ones."""
 
 
 def content_of(value: Any) -> Content:
@@ -21,7 +23,7 @@ def content_of(value: Any) -> Content:
 
     The tags in which Codex wraps an attached image are no text of the person's.
     """
-    return tuple(part for _, part in numbered_content(value))
+    return tuple([part for _, part in numbered_content(value)])
 
 
 def numbered_content(value: Any) -> list[tuple[int, Part]]:
@@ -78,7 +80,7 @@ def mcp_content(result: Any) -> Content:
 def _part(value: Any) -> Part | None:
     part = mapping(value)
     words = text(part.get("text"))
-    if words is not None and part.get("type") in ("input_text", "output_text", "text"):
+    if words is not None and part.get("type") in _WORDS:
         return Text(text=words)
     match str(part.get("type")).lower():
         case "input_text" | "output_text" | "text" | "reasoning_text" | "summary_text":

@@ -12,7 +12,8 @@ import re
 from typing import Any
 
 from transcripts.model import Author, Content, Text
-from transcripts.stores.codex.foreign import flag, items, mapping, text
+from transcripts.stores.codex.dialects.shapes import Passed
+from transcripts.stores.codex.foreign import flag, mapping, text
 
 
 def _block(name: str) -> str:
@@ -39,16 +40,17 @@ _SHAPES = {
 _PATTERNS = {name: re.compile(pattern, re.DOTALL) for name, pattern in _SHAPES.items()}
 
 
-def tags(item: Any) -> list[tuple[str | None, Author | None]]:
-    """Return for each part of a message its recorded kind and the author it names.
+def tags(passed: Passed | None, parts: int) -> list[tuple[str | None, Author | None]]:
+    """Return for each part of a message its recorded kind and the author it names, if any.
 
     Two fields carry them: kinds (``user.text``, ``generic.turn_aborted``) and provenance.
     """
-    passed = mapping(mapping(item).get("internal_chat_message_metadata_passthrough"))
-    kinds = items(passed.get("content_item_kinds"))
-    origins = items(passed.get("content_item_metadata"))
+    kinds = (passed and passed.content_item_kinds) or []
+    origins = (passed and passed.content_item_metadata) or []
+    if not kinds and not origins:
+        return []
     found: list[tuple[str | None, Author | None]] = []
-    for at in range(len(items(mapping(item).get("content")))):
+    for at in range(parts):
         kind = text(kinds[at]) if at < len(kinds) else None
         origin = mapping(mapping(origins[at]).get("provenance")) if at < len(origins) else {}
         found.append((kind, _author(kind, origin)))

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
 from transcripts.model import Author, Content, Location, Status, Superseded, Usage
 from transcripts.stores.codex.reading.attic import Attic, Stored
 
 Vocabulary = Literal["item", "echo", "completed"]
 """How something was told: as a response item, in an event's echo, as a completed item."""
+
+VOCABULARIES: tuple[Vocabulary, ...] = get_args(Vocabulary)
 
 _BY_PLACE = "line-"
 
@@ -35,8 +36,7 @@ def is_recorded(response_id: str) -> bool:
     return not response_id.startswith(_BY_PLACE)
 
 
-@dataclass(slots=True, frozen=True)
-class Origin:
+class Origin(Struct, frozen=True, kw_only=True):
     """The session that something was said in first, and what its id is derived from there.
 
     ``key`` is None where the record that was written first is not at hand.
@@ -46,8 +46,7 @@ class Origin:
     key: tuple[str | int, ...] | None
 
 
-@dataclass(slots=True, eq=False)
-class Response:
+class Response(Struct, eq=False, kw_only=True):
     """One answer of the model: what it said and called, and the tokens that it took."""
 
     id: str
@@ -55,8 +54,20 @@ class Response:
     drafts: list[Draft] = field(default_factory=list)
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Draft:
+Standing = tuple[
+    tuple[str | int, ...],
+    "Origin | None",
+    list[Location],
+    datetime | None,
+    int | None,
+    str | None,
+    str | None,
+    str | None,
+]
+"""Where a draft stands: the first eight fields of each, which are given by their order."""
+
+
+class Draft(Struct, eq=False):
     """What every draft knows: where it stands, and the state of the session there.
 
     ``key`` is what its id is derived from: the first record's own id, its ordinal or its
@@ -64,16 +75,16 @@ class Draft:
     """
 
     key: tuple[str | int, ...]
+    origin: Origin | None
     sources: list[Location]
     at: datetime | None
-    ordinal: int | None = None
-    turn: str | None = None
-    model: str | None = None
-    cwd: str | None = None
+    ordinal: int | None
+    turn: str | None
+    model: str | None
+    cwd: str | None
     response: Response | None = None
-    told: set[Vocabulary] = field(default_factory=set)
+    told: tuple[Vocabulary, ...] = ()
     superseded_by: Draft | Superseded | None = None
-    origin: Origin | None = None
     id: str = ""
     stored: Stored | None = None
 
@@ -112,8 +123,7 @@ def _is_set(draft: Draft, name: str) -> bool:
     return True
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Spoken(Draft):
+class Spoken(Draft, eq=False, kw_only=True):
     """Words: a prompt, instructions or an answer.
 
     ``parts`` pairs each part with the author that the record names for it and the kind it
@@ -132,8 +142,7 @@ class Spoken(Draft):
     from_agent: str | None = None
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Thought(Draft):
+class Thought(Draft, eq=False, kw_only=True):
     """A thought: its readable parts and its sealed one.
 
     Echoes tell one part each: ``echoed`` are the parts that they have told.
@@ -147,8 +156,7 @@ class Thought(Draft):
     sealed: str | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class Evidence:
+class Evidence(Struct, kw_only=True):
     """What an event or a completed item says of a call, whichever vocabulary it used."""
 
     kind: Literal["command", "patch", "mcp", "tool", "agent", "image"]
@@ -173,8 +181,7 @@ class Evidence:
     prompt: str | None = None
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Called(Draft):
+class Called(Draft, eq=False, kw_only=True):
     """A call, its result and what the events say of it."""
 
     weighs: ClassVar[tuple[str, ...]] = ("arguments", "output", "evidence")
@@ -196,8 +203,7 @@ class Called(Draft):
     later_exit_code: int | None = None
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Searched(Draft):
+class Searched(Draft, eq=False, kw_only=True):
     """A web search, which has no result of its own in the record."""
 
     weighs: ClassVar[tuple[str, ...]] = ("action",)
@@ -208,8 +214,7 @@ class Searched(Draft):
     status: Status = "completed"
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Compacted(Draft):
+class Compacted(Draft, eq=False, kw_only=True):
     """The history before this was replaced."""
 
     weighs: ClassVar[tuple[str, ...]] = ("summary",)
@@ -220,16 +225,14 @@ class Compacted(Draft):
     kept: list[Draft] = field(default_factory=list)
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Failed(Draft):
+class Failed(Draft, eq=False, kw_only=True):
     """A turn ended with an error of the provider or the harness."""
 
     text: str
     raw: Any = None
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Planned(Draft):
+class Planned(Draft, eq=False, kw_only=True):
     """A plan put before the person."""
 
     weighs: ClassVar[tuple[str, ...]] = ("text",)
@@ -238,8 +241,7 @@ class Planned(Draft):
     text: str
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Kept(Draft):
+class Kept(Draft, eq=False, kw_only=True):
     """A record of the conversation that has no kind of its own."""
 
     weighs: ClassVar[tuple[str, ...]] = ("value",)
@@ -256,7 +258,7 @@ class _Weight(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The fields that drafts put away; those that a draft does not have are unset."""
 
     sources: list[Location]
-    told: set[str]
+    told: tuple[str, ...]
     content: Content | UnsetType = UNSET
     texts: list[str] | UnsetType = UNSET
     echoed: list[str] | UnsetType = UNSET

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, get_args
 
 from transcripts.model import Content, Text
 from transcripts.records import Record
-from transcripts.stores.codex.dialects import flat
-from transcripts.stores.codex.dialects.events import evidence_of
+from transcripts.stores.codex.dialects import flat, shapes
+from transcripts.stores.codex.dialects.events import evidence_in, evidence_of
 from transcripts.stores.codex.dialects.responses import content_of, numbered_content, spoken_text
-from transcripts.stores.codex.foreign import integer, items, mapping, moment, text
+from transcripts.stores.codex.foreign import integer, items, mapping, moment, parsed, text
 from transcripts.stores.codex.reading import authors
 from transcripts.stores.codex.reading.attic import Attic
 from transcripts.stores.codex.reading.bookkeeping import REVIEWS
@@ -32,6 +32,37 @@ class Gathering:
         self._calls = Joining(self.state)
         self._replacing = Replacing(self.state, self._pairing)
         self._proposing = Proposing(self.state)
+        self._takers: dict[type, Callable[[Any], None]] = {
+            **dict.fromkeys(get_args(shapes.ResponseItem), self._item),
+            shapes.AnswerCounted: self.state.usage_record,
+            shapes.TurnContext: self._turn_context,
+            shapes.TurnStarted: self._turn_started,
+            shapes.TurnEnded: self._turn_ended,
+            shapes.TokensCounted: self._token_count,
+            shapes.ItemCompleted: self._completed,
+            shapes.TypedEcho: self._typed_echo,
+            shapes.AnsweredEcho: self._answered_echo,
+            shapes.ThoughtEcho: self._thought_echo,
+            shapes.RanEvent: self._evidence_event,
+            shapes.PatchedEvent: self._evidence_event,
+            shapes.ServedEvent: self._evidence_event,
+        }
+        self._items: dict[type, Callable[[Any], None]] = {
+            shapes.Message: self._message,
+            shapes.Reasoned: self._reasoning,
+            shapes.Call: self._call,
+            shapes.CustomCall: self._custom_call,
+            shapes.Output: self._calls.output,
+            shapes.CustomOutput: self._calls.output,
+        }
+        self._completed_items: dict[type, Callable[[Any], None]] = {
+            shapes.TypedItem: self._typed_item,
+            shapes.AnsweredItem: self._answered_item,
+            shapes.ThoughtItem: self._thought_item,
+            shapes.Ran: self._evidence_item,
+            shapes.Patched: self._evidence_item,
+            shapes.Served: self._evidence_item,
+        }
 
     @property
     def looks(self) -> int:
@@ -57,7 +88,16 @@ class Gathering:
             self.state.go_back(ordinal)
 
     def _take(self, record: Record, first: First | None) -> None:
-        value = record.value
+        line = record.value
+        if type(line) is dict:
+            self._take_object(record, line, first)
+            return
+        self.state.arrive(record, moment(line.timestamp), line.ordinal, first)
+        payload = line.payload
+        self._takers[type(payload)](payload)
+
+    def _take_object(self, record: Record, value: dict[str, Any], first: First | None) -> None:
+        """Take in a record that is not of the commonest, or has a field of an odd type."""
         lifted = flat.lift(value)
         if lifted is not None:
             kind, payload = lifted
@@ -70,15 +110,23 @@ class Gathering:
             case "session_meta":
                 self._session_meta(payload)
             case "turn_context":
-                self._turn_context(payload)
+                self._turn_context(shapes.shaped(shapes.TurnContext, payload))
             case "response_item":
-                self._response_item(form, payload)
+                item = shapes.item_of(form, payload)
+                if item is None:
+                    self._rare_item(form, payload)
+                else:
+                    self._item(item)
             case "event_msg":
-                self._event(form, payload)
+                event = shapes.event_of(form, payload)
+                if event is None:
+                    self._rare_event(form, payload)
+                else:
+                    self._takers[type(event)](event)
             case "compacted":
                 self._replacing.compacted(payload)
             case "token_usage_record":
-                self.state.usage_record(payload)
+                self.state.usage_record(shapes.shaped(shapes.AnswerCounted, payload))
             case _:
                 self.state.count(kind)
 
@@ -90,16 +138,15 @@ class Gathering:
         elif self.state.cwd is None:
             self.state.cwd = text(payload.get("cwd"))
 
-    def _turn_context(self, payload: dict[str, Any]) -> None:
-        self.state.count("turn_context")
-        turn = text(payload.get("turn_id"))
-        if turn is not None and turn != self.state.turn:
-            self._begin_turn(turn)
-        self.state.cwd = text(payload.get("cwd")) or self.state.cwd
-        model = text(payload.get("model"))
-        if model is not None:
-            self.state.model = model
-            self.state.models.append(model)
+    def _turn_context(self, context: shapes.TurnContext) -> None:
+        state = self.state
+        state.count("turn_context")
+        if context.turn_id is not None and context.turn_id != state.turn:
+            self._begin_turn(context.turn_id)
+        state.cwd = context.cwd or state.cwd
+        if context.model is not None:
+            state.model = context.model
+            state.models.append(context.model)
 
     def _begin_turn(self, turn: str | None) -> None:
         self.state.turn = turn
@@ -107,19 +154,29 @@ class Gathering:
         self._pairing.end()
         self._proposing.end()
 
-    def _response_item(self, form: str, payload: dict[str, Any]) -> None:
+    # ------------------------------------------------------------------ response items
+
+    def _item(self, item: shapes.Item) -> None:
+        state, passed = self.state, item.passed
+        before = state.turn
+        if passed is not None and passed.turn_id:
+            state.turn = passed.turn_id
+        self._items[type(item)](item)
+        state.turn = before
+
+    def _rare_item(self, form: str, payload: dict[str, Any]) -> None:
         passed = mapping(payload.get("internal_chat_message_metadata_passthrough"))
         turn = text(passed.get("turn_id"))
         before, self.state.turn = self.state.turn, turn or self.state.turn
         match form:
-            case "message":
-                self._message(payload)
-            case "reasoning":
-                self._reasoning(payload)
-            case "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call":
-                self._calls.call(form, payload)
-            case "function_call_output" | "custom_tool_call_output" | "tool_search_output":
-                self._calls.output(form, payload)
+            case "local_shell_call":
+                self._calls.call(_call_id(payload), "local_shell", payload.get("action"), None)
+            case "tool_search_call":
+                namespace = text(payload.get("namespace"))
+                arguments = payload.get("arguments")
+                self._calls.call(_call_id(payload), "tool_search", arguments, namespace)
+            case "tool_search_output":
+                self._calls.output(_searched_tools(payload))
             case "web_search_call":
                 status = text(payload.get("status"))
                 self._pairing.search(text(payload.get("id")), payload.get("action"), status, "item")
@@ -133,30 +190,38 @@ class Gathering:
                 self.state.count(f"response_item/{form}")
         self.state.turn = before
 
-    def _message(self, payload: dict[str, Any]) -> None:
-        role = payload.get("role")
+    def _call(self, call: shapes.Call) -> None:
+        call_id = call.call_id or call.id
+        self._calls.call(call_id, call.name or "", _arguments(call.arguments), call.namespace)
+
+    def _custom_call(self, call: shapes.CustomCall) -> None:
+        call_id = call.call_id or call.id
+        self._calls.call(call_id, call.name or "", call.input, call.namespace, custom=True)
+
+    def _message(self, message: shapes.Message) -> None:
+        role = message.role
         if role not in ("user", "assistant", "developer", "system"):
             self.state.count("response_item/message")
             return
-        numbered = numbered_content(payload.get("content"))
-        content: Content = tuple(part for _, part in numbered)
-        marks = authors.tags(payload)
+        numbered = numbered_content(message.content)
+        content: Content = tuple([part for _, part in numbered])
+        marks = authors.tags(message.passed, len(items(message.content)))
         marked = [marks[at] for at, _ in numbered] if marks else []
-        if authors.LETTER in {kind for kind, _ in marked}:
+        if authors.LETTER in [kind for kind, _ in marked]:
             sender, _ = authors.opened(spoken_text(content))
-            self._calls.letter(text(payload.get("id")), content, sender or "agent")
+            self._calls.letter(message.id, content, sender or "agent")
             return
         plan = None
         if role == "assistant":
             content, plan = self._proposing.without_plan(content)
         draft = Spoken(
-            **self.state.draft_fields(text(payload.get("id"))),
+            *self.state.standing(message.id),
             role="developer" if role == "system" else role,
-            own_id=text(payload.get("id")),
+            own_id=message.id,
             content=content,
-            authors=tuple(author for _, author in marked),
-            kinds=tuple(kind for kind, _ in marked),
-            phase=text(payload.get("phase")),
+            authors=tuple([author for _, author in marked]),
+            kinds=tuple([kind for kind, _ in marked]),
+            phase=message.phase,
         )
         if role == "user":
             self._calls.notice(spoken_text(content))
@@ -165,15 +230,13 @@ class Gathering:
         if plan is not None:
             self._proposing.behind(plan)
 
-    def _reasoning(self, payload: dict[str, Any]) -> None:
-        texts = [part.text for part in content_of(payload.get("summary")) if isinstance(part, Text)]
-        raw = [part.text for part in content_of(payload.get("content")) if isinstance(part, Text)]
-        own_id = text(payload.get("id"))
+    def _reasoning(self, thought: shapes.Reasoned) -> None:
+        summary, raw = content_of(thought.summary), content_of(thought.content)
         draft = Thought(
-            **self.state.draft_fields(own_id),
-            own_id=own_id,
-            texts=texts + raw,
-            sealed=text(payload.get("encrypted_content")),
+            *self.state.standing(thought.id),
+            own_id=thought.id,
+            texts=[part.text for part in (*summary, *raw) if isinstance(part, Text)],
+            sealed=thought.encrypted_content,
         )
         self._pairing.thought(draft, "item")
 
@@ -182,32 +245,55 @@ class Gathering:
         sender = text(payload.get("author")) or "agent"
         self._calls.letter(text(payload.get("id")), content, sender)
 
-    def _event(self, form: str, payload: dict[str, Any]) -> None:
+    # ------------------------------------------------------------------ events
+
+    def _turn_started(self, event: shapes.TurnStarted) -> None:
+        self.state.count("event_msg/task_started")
+        self._begin_turn(event.turn_id)
+
+    def _turn_ended(self, event: shapes.TurnEnded) -> None:
+        self.state.count("event_msg/task_complete")
+        self._end_turn(event.error)
+
+    def _token_count(self, event: shapes.TokensCounted) -> None:
+        self.state.count("event_msg/token_count")
+        self.state.token_count(event.info)
+
+    def _completed(self, event: shapes.ItemCompleted) -> None:
+        state, item = self.state, event.item
+        before = state.turn
+        if event.turn_id:
+            state.turn = event.turn_id
+        self._completed_items[type(item)](item)
+        state.turn = before
+
+    def _completed_object(self, payload: dict[str, Any]) -> None:
+        value = mapping(payload.get("item"))
+        form = text(value.get("type")) or ""
+        turn = text(payload.get("turn_id"))
+        before, self.state.turn = self.state.turn, turn or self.state.turn
+        item = shapes.completed_of(form, value)
+        if item is None:
+            self._rare_completed(form, value)
+        else:
+            self._completed_items[type(item)](item)
+        self.state.turn = before
+
+    def _rare_event(self, form: str, payload: dict[str, Any]) -> None:
         match form:
-            case "task_started" | "turn_started":
+            case "item_completed":
+                self._completed_object(payload)
+            case "turn_started":
                 self.state.count(f"event_msg/{form}")
                 self._begin_turn(text(payload.get("turn_id")))
-            case "task_complete" | "turn_complete":
+            case "turn_complete":
                 self.state.count(f"event_msg/{form}")
-                self._turn_ended(payload)
+                self._end_turn(payload.get("error"))
             case "turn_aborted":
                 self.state.count(f"event_msg/{form}")
                 self._calls.interrupt(text(payload.get("turn_id")) or self.state.turn)
-            case "user_message":
-                self._typed(payload.get("message"), payload, "echo")
-            case "agent_message":
-                self._told(text(payload.get("message")), text(payload.get("phase")))
-            case "agent_reasoning" | "agent_reasoning_raw_content":
+            case "agent_reasoning_raw_content":
                 self._pairing.part_of_thought(text(payload.get("text")))
-            case "item_completed":
-                item = mapping(payload.get("item"))
-                turn = text(payload.get("turn_id"))
-                before, self.state.turn = self.state.turn, turn or self.state.turn
-                self._item(text(item.get("type")) or "", item)
-                self.state.turn = before
-            case "token_count":
-                self.state.count(f"event_msg/{form}")
-                self.state.token_count(payload)
             case "web_search_end":
                 action = mapping(payload.get("action")) or {"query": payload.get("query")}
                 self._pairing.search(text(payload.get("call_id")), action, None, "echo")
@@ -231,19 +317,9 @@ class Gathering:
                 else:
                     self._calls.evidence(evidence, "echo")
 
-    def _item(self, form: str, item: dict[str, Any]) -> None:
+    def _rare_completed(self, form: str, item: dict[str, Any]) -> None:
         own_id = text(item.get("id"))
         match form:
-            case "UserMessage":
-                self._typed(item.get("content"), item, "completed")
-            case "AgentMessage":
-                words = spoken_text(content_of(item.get("content")))
-                self._answered(words, own_id, text(item.get("phase")), "completed")
-            case "Reasoning":
-                told = [*items(item.get("summary_text")), *items(item.get("raw_content"))]
-                texts = [one for one in told if isinstance(one, str)]
-                thought = Thought(**self.state.draft_fields(own_id), own_id=own_id, texts=texts)
-                self._pairing.thought(thought, "completed")
             case "Plan":
                 self._proposing.item(own_id, text(item.get("text")) or "")
             case "WebSearch":
@@ -262,25 +338,38 @@ class Gathering:
                 else:
                     self._calls.evidence(evidence, "completed")
 
-    def _typed(self, content: Any, payload: dict[str, Any], vocabulary: Vocabulary) -> None:
-        own_id = text(payload.get("id"))
-        attached = [
-            {"type": "input_image", "image_url": url} for url in items(payload.get("images"))
-        ]
+    def _evidence_item(self, told: shapes.Told) -> None:
+        self._calls.evidence(evidence_in(told, self.state.at), "completed")
+
+    def _evidence_event(self, told: shapes.Told) -> None:
+        self._calls.evidence(evidence_in(told, self.state.at), "echo")
+
+    def _typed_item(self, item: shapes.TypedItem) -> None:
+        self._typed(item.id, item.content, item.images, "completed")
+
+    def _typed_echo(self, event: shapes.TypedEcho) -> None:
+        self._typed(event.id, event.message, event.images, "echo")
+
+    def _typed(self, own_id: str | None, content: Any, images: Any, vocabulary: Vocabulary) -> None:
+        parts = content_of(content)
+        if images:
+            parts += content_of(
+                [{"type": "input_image", "image_url": url} for url in items(images)]
+            )
         draft = Spoken(
-            **self.state.draft_fields(own_id),
-            role="user",
-            own_id=own_id,
-            content=content_of(content) + content_of(attached),
-            typed=True,
+            *self.state.standing(own_id), role="user", own_id=own_id, content=parts, typed=True
         )
         self._pairing.words(draft, vocabulary)
 
-    def _told(self, words: str | None, phase: str | None) -> None:
-        if self._replacing.is_done(words):
+    def _answered_item(self, item: shapes.AnsweredItem) -> None:
+        words = spoken_text(content_of(item.content))
+        self._answered(words, item.id, item.phase, "completed")
+
+    def _answered_echo(self, event: shapes.AnsweredEcho) -> None:
+        if self._replacing.is_done(event.message):
             self._replacing.echo(None)
         else:
-            self._answered(words, None, phase, "echo")
+            self._answered(event.message, None, event.phase, "echo")
 
     def _answered(
         self, words: str | None, own_id: str | None, phase: str | None, vocabulary: Vocabulary
@@ -289,7 +378,7 @@ class Gathering:
             self.state.count("event_msg/agent_message")
             return
         draft = Spoken(
-            **self.state.draft_fields(own_id),
+            *self.state.standing(own_id),
             role="assistant",
             own_id=own_id,
             content=(Text(text=words),),
@@ -297,8 +386,17 @@ class Gathering:
         )
         self._pairing.words(draft, vocabulary)
 
-    def _turn_ended(self, payload: dict[str, Any]) -> None:
-        error = mapping(payload.get("error"))
+    def _thought_item(self, item: shapes.ThoughtItem) -> None:
+        told = [*items(item.summary_text), *items(item.raw_content)]
+        texts = [one for one in told if isinstance(one, str)]
+        thought = Thought(*self.state.standing(item.id), own_id=item.id, texts=texts)
+        self._pairing.thought(thought, "completed")
+
+    def _thought_echo(self, event: shapes.ThoughtEcho) -> None:
+        self._pairing.part_of_thought(event.text)
+
+    def _end_turn(self, failure: Any) -> None:
+        error = mapping(failure)
         if error:
             self._error(error)
         self._replacing.turn_ended()
@@ -311,9 +409,30 @@ class Gathering:
             last.sources.append(self.state.here())
             return
         raw = error.get("codex_error_info")
-        self.state.drafts.append(Failed(**self.state.draft_fields(), text=words, raw=raw))
+        self.state.drafts.append(Failed(*self.state.standing(), text=words, raw=raw))
 
     def _keep(self, record: str, value: dict[str, Any], own_id: str | None) -> None:
         self.state.drafts.append(
-            Kept(**self.state.draft_fields(own_id), own_id=own_id, record=record, value=value)
+            Kept(*self.state.standing(own_id), own_id=own_id, record=record, value=value)
         )
+
+
+def _call_id(payload: dict[str, Any]) -> str | None:
+    return text(payload.get("call_id")) or text(payload.get("id"))
+
+
+def _arguments(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return parsed(value)
+    except ValueError:
+        return value
+
+
+def _searched_tools(payload: dict[str, Any]) -> shapes.Output:
+    """Return what a search for tools found as the result of a call."""
+    result = shapes.shaped(shapes.Output, payload)
+    if payload.get("tools") is not None:
+        result.output = [{"tools": payload["tools"]}]
+    return result

@@ -13,7 +13,8 @@ from typing import Any
 from transcripts.model import Content, Opaque, Part, Text
 from transcripts.narration import content_text
 from transcripts.stores.codex import tools
-from transcripts.stores.codex.foreign import json_object, mapping, parsed, text
+from transcripts.stores.codex.dialects.shapes import Output
+from transcripts.stores.codex.foreign import json_object, mapping, text
 from transcripts.stores.codex.reading import authors
 from transcripts.stores.codex.reading.drafts import Called, Evidence, Spoken, Vocabulary
 from transcripts.stores.codex.reading.state import State
@@ -43,33 +44,29 @@ class Joining:
         for special in (self._scripts, self._running, self._spawning):
             special.pop(call_id, None)
 
-    def call(self, form: str, payload: dict[str, Any]) -> None:
-        """Take in a call."""
-        call_id = text(payload.get("call_id")) or text(payload.get("id"))
-        name = text(payload.get("name")) or ""
-        arguments: Any = payload.get("arguments")
-        match form:
-            case "local_shell_call":
-                name, arguments = "local_shell", payload.get("action")
-            case "tool_search_call":
-                name = "tool_search"
-            case "custom_tool_call":
-                arguments = payload.get("input")
-            case _:
-                arguments = _arguments(arguments)
+    def call(
+        self,
+        call_id: str | None,
+        name: str,
+        arguments: Any,
+        namespace: str | None,
+        *,
+        custom: bool = False,
+    ) -> None:
+        """Take in a call; a custom one is of a tool that takes free text."""
         known = self._calls.get(call_id) if call_id else None
         if known is not None and not known.has_call and not known.has_output:
             draft = known
             draft.sources.append(self._state.here())
         else:
-            draft = Called(**self._state.draft_fields(call_id), call_id=call_id)
+            draft = Called(*self._state.standing(call_id), call_id=call_id)
             if call_id:
                 self._put(call_id, draft)
             self._state.drafts.append(draft)
         draft.has_call = True
         draft.name, draft.arguments = name, arguments
-        draft.namespace = text(payload.get("namespace"))
-        draft.custom = form == "custom_tool_call"
+        draft.namespace = namespace
+        draft.custom = custom
         if call_id and name == tools.SPAWN:
             self._spawning[call_id] = draft
         if call_id and name == tools.SCRIPT and draft.custom:
@@ -77,18 +74,18 @@ class Joining:
         if draft.response is None:
             self._state.by_model(draft)
 
-    def output(self, form: str, payload: dict[str, Any]) -> None:
+    def output(self, result: Output) -> None:
         """Take in a result."""
         self._state.end_response()
-        call_id = text(payload.get("call_id"))
+        call_id = result.call_id
         draft = self._calls.get(call_id) if call_id else None
         if draft is None or draft.has_output:
             # A result that no call asked for, such as the objective of a goal, is kept.
             draft = Called(
-                **self._state.draft_fields(text(payload.get("id")) or call_id),
+                *self._state.standing(result.id or call_id),
                 call_id=call_id,
-                name=text(payload.get("name")) or "",
-                namespace=text(payload.get("namespace")),
+                name=result.name or "",
+                namespace=result.namespace,
             )
             self._state.drafts.append(draft)
         else:
@@ -97,8 +94,7 @@ class Joining:
         if call_id:
             self._running.pop(call_id, None)
         draft.ended_at = self._state.at
-        output: Any = payload.get("tools") if form == "tool_search_output" else None
-        draft.output = payload.get("output") if output is None else [{"tools": output}]
+        draft.output = result.output
         session = _background_id(draft)
         if session is not None:
             self._in_background[session].append(draft)
@@ -142,14 +138,14 @@ class Joining:
         """Take in what an event or a completed item says of a call."""
         draft = self._calls.get(evidence.id) if evidence.id else None
         if draft is not None and vocabulary not in draft.told:
-            draft.told.add(vocabulary)
+            draft.told += (vocabulary,)
             draft.evidence = draft.evidence or evidence
             draft.sources.append(self._state.here())
             return
         draft = Called(
-            **self._state.draft_fields(evidence.id),
+            *self._state.standing(evidence.id),
             call_id=evidence.id,
-            told={vocabulary},
+            told=(vocabulary,),
             evidence=evidence,
             ended_at=self._state.at,
             caller=self._running_script(evidence),
@@ -177,7 +173,7 @@ class Joining:
     def image(self, payload: dict[str, Any]) -> None:
         """Take in an image that the model made."""
         draft = Called(
-            **self._state.draft_fields(text(payload.get("id"))),
+            *self._state.standing(text(payload.get("id"))),
             call_id=text(payload.get("id")),
             has_call=True,
             name="image_generation",
@@ -195,7 +191,7 @@ class Joining:
         """Take in what one agent wrote to another, which Codex puts under a heading."""
         parts = tuple(self._opened(part) for part in content)
         draft = Spoken(
-            **self._state.draft_fields(own_id),
+            *self._state.standing(own_id),
             role="user",
             own_id=own_id,
             content=tuple(part for part in parts if part != Text(text="")),
@@ -247,17 +243,10 @@ class Joining:
                 draft.interrupted = True
 
 
-def _arguments(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    try:
-        return parsed(value)
-    except ValueError:
-        return value
-
-
 def _background_id(draft: Called) -> str | None:
     if draft.name != "exec_command" or not isinstance(draft.output, str):
+        return None
+    if not tools.may_be_in_background(draft.output):
         return None
     result = tools.command_result(draft.name, draft.output)
     return None if result is None else result.background_id

@@ -23,7 +23,10 @@ class Pairing:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._words: dict[str, Open[Spoken]] = {"user": Open(), "assistant": Open()}
+        self._words: dict[str, Open[Spoken]] = {
+            "user": Open(_keys_of_words),
+            "assistant": Open(_keys_of_words),
+        }
         self._unanswered: list[Spoken] = []
         self._thoughts: Open[Thought] = Open()
         self._searches: Open[Searched] = Open()
@@ -51,14 +54,15 @@ class Pairing:
 
         Each vocabulary tells a message once, so equal words told twice by one are two.
         """
-        draft.told.add(vocabulary)
+        draft.told = (vocabulary,)
         open_words = self._words.get(draft.role)
-        keys = _keys_of_words(draft)
-        known = None if open_words is None else _same_message(open_words, draft, keys, vocabulary)
-        if known is None:
+        known = None
+        if open_words is not None and open_words.awaits(vocabulary):
+            known = _same_message(open_words, draft, vocabulary)
+        if open_words is None or known is None:
             if open_words is not None:
                 self._new_words(draft.role)
-                open_words.add(draft, keys)
+                open_words.add(draft, (draft.own_id,) if draft.own_id else ())
                 if draft.role == "user":
                     self._unanswered.append(draft)
             self._state.drafts.append(draft)
@@ -67,17 +71,20 @@ class Pairing:
             else:
                 self._state.end_response()
             return
+        open_words.tell(known, vocabulary)
         known.sources += draft.sources
-        known.told.add(vocabulary)
-        known.own_id = known.own_id or draft.own_id
         known.phase = known.phase or draft.phase
         known.typed = known.typed or draft.typed
+        own_id = known.own_id or draft.own_id
         if vocabulary == "item":
             if known.role == "assistant":
                 self._state.go_on(known)
             known.content, known.authors, known.kinds = draft.content, draft.authors, draft.kinds
-            known.own_id = draft.own_id or known.own_id
-        self._words[known.role].index(known, keys)
+            own_id = draft.own_id or known.own_id
+            open_words.look_again(known)
+        if own_id != known.own_id:
+            known.own_id = own_id
+            open_words.index(known, (own_id,))
 
     def _new_words(self, role: str) -> None:
         """Close what words of one side end: an item never comes after the other has spoken."""
@@ -91,7 +98,7 @@ class Pairing:
 
     def thought(self, draft: Thought, vocabulary: Vocabulary) -> None:
         """Take in a whole thought: with what told it, or parts of it, before."""
-        draft.told.add(vocabulary)
+        draft.told += (vocabulary,)
         told = self._thoughts.candidates(
             _keys_of_thought(draft), vocabulary, lambda one: vocabulary in one.told
         )
@@ -101,15 +108,15 @@ class Pairing:
                 self._new_thought(draft)
             return
         first, *others = known
-        if "echo" in first.told and len(first.told) == 1:
+        if first.told == ("echo",):
             for one in others:
-                if one.told == {"echo"}:
+                if one.told == ("echo",):
                     first.sources += one.sources
                     first.echoed += one.echoed
                     self._state.drop(one)
                     self._thoughts.close(one)
         first.sources += draft.sources
-        first.told.add(vocabulary)
+        self._thoughts.tell(first, vocabulary)
         first.texts = draft.texts or first.texts
         first.sealed = draft.sealed or first.sealed
         first.own_id = draft.own_id or first.own_id
@@ -121,15 +128,16 @@ class Pairing:
             self._state.count("event_msg/agent_reasoning")
             return
         parts = self._thoughts.candidates(
-            [words], "part", lambda one: one.told != {"echo"} and _has_echoed(one, words)
+            [words], "part", lambda one: one.told != ("echo",) and _has_echoed(one, words)
         )
         for one in parts:
-            if one.told != {"echo"}:
+            if one.told != ("echo",):
                 one.sources.append(self._state.here())
                 one.echoed.append(words)
-                one.told.add("echo")
+                if "echo" not in one.told:
+                    self._thoughts.tell(one, "echo")
                 return
-        draft = Thought(**self._state.draft_fields(), texts=[words], echoed=[words], told={"echo"})
+        draft = Thought(*self._state.standing(), texts=[words], echoed=[words], told=("echo",))
         self._new_thought(draft)
 
     def _new_thought(self, draft: Thought) -> None:
@@ -147,24 +155,22 @@ class Pairing:
             same = (own_id is not None and own_id == one.own_id) or one.action == asked
             if same:
                 one.sources.append(self._state.here())
-                one.told.add(vocabulary)
+                self._searches.tell(one, vocabulary)
                 return
         draft = Searched(
-            **self._state.draft_fields(own_id),
+            *self._state.standing(own_id),
             own_id=own_id,
             action=asked,
             query=text(asked.get("query")),
             status="failed" if status == "failed" else "completed",
-            told={vocabulary},
+            told=(vocabulary,),
         )
         self._searches.add(draft, keys)
         self._state.drafts.append(draft)
         self._state.by_model(draft)
 
 
-def _same_message(
-    known: Open[Spoken], wanted: Spoken, keys: list[Hashable], vocabulary: Vocabulary
-) -> Spoken | None:
+def _same_message(known: Open[Spoken], wanted: Spoken, vocabulary: Vocabulary) -> Spoken | None:
     """Return the first message that the vocabulary has not told yet, by its id or its words."""
 
     def told(one: Spoken) -> bool:
@@ -175,7 +181,7 @@ def _same_message(
             if one.own_id == wanted.own_id:
                 return one
     spoken = spoken_text(wanted.content)
-    for one in known.candidates(keys, vocabulary, told):
+    for one in known.closely().candidates(_keys_of_words(wanted), vocabulary, told):
         if spoken_text(one.content) == spoken or (
             content_text(one.content) == content_text(wanted.content)
         ):
@@ -185,8 +191,7 @@ def _same_message(
 
 def _keys_of_words(draft: Spoken) -> list[Hashable]:
     spoken, content = hash(spoken_text(draft.content)), hash(content_text(draft.content))
-    words: list[Hashable] = [("spoken", spoken), ("content", content)]
-    return [draft.own_id, *words] if draft.own_id else words
+    return [("spoken", spoken), ("content", content)]
 
 
 def _keys_of_thought(draft: Thought) -> list[Hashable]:
@@ -207,6 +212,6 @@ def _same_thought(known: Thought, wanted: Thought, vocabulary: Vocabulary) -> bo
         return False
     if known.own_id and wanted.own_id:
         return known.own_id == wanted.own_id
-    if known.told == {"echo"}:
+    if known.told == ("echo",):
         return all(words in wanted.texts for words in known.texts)
     return bool(wanted.texts) and known.texts == wanted.texts

@@ -28,7 +28,7 @@ class Proposing:
 
     def item(self, own_id: str | None, words: str) -> None:
         """Take in a plan as an item tells it."""
-        draft = Planned(**self._state.draft_fields(own_id), own_id=own_id, text=words)
+        draft = Planned(*self._state.standing(own_id), own_id=own_id, text=words)
         self._open.append(draft)
         self._state.drafts.append(draft)
         self._state.by_model(draft)

@@ -36,7 +36,7 @@ class Replacing:
         words = _HEADING.sub("", text(payload.get("message")) or "", count=1)
         history = items(payload.get("replacement_history"))
         boundary = Compacted(
-            **self._state.draft_fields(),
+            *self._state.standing(),
             summary=(Text(text=words),) if words else _sealed(history),
         )
         response_id = text(payload.get("compaction_response_id"))
@@ -85,7 +85,7 @@ class Replacing:
         Releases before 0.160 name no response.
         """
         last = self._state.drafts[-1] if self._state.drafts else None
-        if isinstance(last, Spoken) and last.role == "assistant" and last.told == {"item"}:
+        if isinstance(last, Spoken) and last.role == "assistant" and last.told == ("item",):
             return last
         return None
 
@@ -94,7 +94,7 @@ class Replacing:
         sealed = text(payload.get("encrypted_content"))
         content = (Opaque(form="encrypted", data=sealed),) if sealed else None
         self._state.drafts.append(
-            Compacted(**self._state.draft_fields(text(payload.get("id"))), summary=content)
+            Compacted(*self._state.standing(text(payload.get("id"))), summary=content)
         )
 
     def is_done(self, words: str | None) -> bool:
@@ -107,7 +107,7 @@ class Replacing:
         if self._compactions:
             self._compactions.pop(0).sources.append(self._state.here())
             return
-        self._state.drafts.append(Compacted(**self._state.draft_fields(own_id), own_id=own_id))
+        self._state.drafts.append(Compacted(*self._state.standing(own_id), own_id=own_id))
 
     def _kept(self, history: list[Any]) -> list[Draft]:
         """Return the messages that a replaced history still holds, by their id or their words."""

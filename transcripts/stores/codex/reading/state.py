@@ -8,15 +8,16 @@ from typing import Any
 
 from transcripts.model import Damage, Location, Usage
 from transcripts.records import Record
-from transcripts.stores.codex.foreign import integer, mapping, text
+from transcripts.stores.codex.dialects.shapes import AnswerCounted
+from transcripts.stores.codex.foreign import integer, mapping
 from transcripts.stores.codex.reading.attic import Attic
-from transcripts.stores.codex.reading.bookkeeping import BOOKKEEPING
 from transcripts.stores.codex.reading.drafts import (
     Called,
     Draft,
     Origin,
     Response,
     Spoken,
+    Standing,
     id_by_place,
 )
 from transcripts.stores.codex.reading.inheriting import First, ordinal_of
@@ -35,7 +36,7 @@ class State:
         self.title: str | None = None
         self.models: list[str] = []
         self.drafts: list[Draft] = []
-        self.unread: Counter[tuple[str, bool]] = Counter()
+        self.unread: Counter[str] = Counter()
         self.damage: list[Damage] = []
         self.first_at: datetime | None = None
         self.last_at: datetime | None = None
@@ -63,52 +64,58 @@ class State:
         """
         self._record = record
         self.first = first
-        self._note_time(at)
-        self._note_ordinal(ordinal)
+        self.at = at
+        if at is not None and first is None:
+            self._note_time(at)
+        self._ordinal = ordinal
+        if ordinal is None or not self._ordinals.go_on_with(ordinal):
+            self._note_ordinal(ordinal)
 
     def count(self, name: str) -> None:
         """Count a record that becomes no message."""
-        self.unread[name, name in BOOKKEEPING] += 1
+        self.unread[name] += 1
 
     def here(self) -> Location:
         """Return the place of the record."""
         assert self._record is not None
         return self._record.location
 
-    def draft_fields(self, own_id: str | None = None) -> dict[str, Any]:
-        """Return what every draft made of the record has."""
-        assert self._record is not None
-        return {
-            "key": _key(self._record, own_id),
-            "origin": self._origin(own_id),
-            "sources": [self.here()],
-            "at": self.at,
-            "ordinal": self._ordinal,
-            "turn": self.turn,
-            "model": self.model,
-            "cwd": self.cwd,
-        }
+    def standing(self, own_id: str | None = None) -> Standing:
+        """Return where a draft stands that is made of the record."""
+        record = self._record
+        assert record is not None
+        return (
+            _key(self._ordinal, record, own_id),
+            None if self.first is None else self._origin(own_id),
+            [record.location],
+            self.at,
+            self._ordinal,
+            self.turn,
+            self.model,
+            self.cwd,
+        )
 
     def _origin(self, own_id: str | None = None) -> Origin | None:
         if self.first is None:
             return None
         record = self.first.record
         if record is None:
-            return Origin(self.first.session, (own_id,) if own_id else None)
-        return Origin(self.first.session, _key(record, own_id))
+            return Origin(session=self.first.session, key=(own_id,) if own_id else None)
+        key = _key(ordinal_of(record), record, own_id)
+        return Origin(session=self.first.session, key=key)
 
-    def _note_time(self, at: datetime | None) -> None:
-        self.at = at
-        if at is None or self.first is not None:
-            return
-        self.first_at = at if self.first_at is None else min(self.first_at, at)
+    def _note_time(self, at: datetime) -> None:
         previous, self._previous_at = self._previous_at, at
-        self.last_at = at if self.last_at is None else max(self.last_at, at)
-        if previous is not None and at < previous:
+        if self.first_at is None or self.last_at is None or previous is None:
+            self.first_at = self.last_at = at
+            return
+        if at >= self.last_at:
+            self.last_at = at
+        elif at < previous:
+            self.first_at = min(self.first_at, at)
             self._note("time_reversal", f"{at:%H:%M:%S.%f} comes after {previous:%H:%M:%S.%f}")
 
     def _note_ordinal(self, ordinal: int | None) -> None:
-        self._ordinal = ordinal
         if ordinal is None:
             if self._ordinals:
                 self._note("missing_ordinal", "written by a release that numbers no records")
@@ -149,7 +156,7 @@ class State:
         if self._response is not None:
             self._last_response, self._response = self._response, None
 
-    def usage_record(self, payload: dict[str, Any]) -> None:
+    def usage_record(self, counted: AnswerCounted) -> None:
         """Take in the provider's count of one answer, and its id."""
         self.count("token_usage_record")
         self._counts_by_record = True
@@ -157,15 +164,14 @@ class State:
         self.end_response()
         if response is None:
             return
-        response.id = text(payload.get("response_id")) or response.id
-        response.usage = _usage(payload.get("usage"))
+        response.id = counted.response_id or response.id
+        response.usage = _usage(counted.usage)
         last = response.drafts[-1]
         if isinstance(last, Spoken):
             self.last_of_response[response.id] = last
 
-    def token_count(self, payload: dict[str, Any]) -> None:
+    def token_count(self, info: Any) -> None:
         """Take in a count of tokens, which is repeated where nothing was added."""
-        info = payload.get("info")
         total = mapping(info).get("total_token_usage")
         response = self._response or self._last_response
         self.end_response()
@@ -215,27 +221,34 @@ class _Ordinals:
     """The numbers that records had: mostly each is one more than the last, so few are held."""
 
     def __init__(self) -> None:
-        self._run = range(0)
+        self._start = self._stop = 0
         self._others: set[int] = set()
 
     def __bool__(self) -> bool:
-        return bool(self._run or self._others)
+        return self._start < self._stop or bool(self._others)
 
     def __contains__(self, ordinal: int) -> bool:
-        return ordinal in self._run or ordinal in self._others
+        return self._start <= ordinal < self._stop or ordinal in self._others
+
+    def go_on_with(self, ordinal: int) -> bool:
+        """Take in a number if it is the next one, and was not used before."""
+        if ordinal != self._stop or self._start >= ordinal or self._others:
+            return False
+        self._stop = ordinal + 1
+        return True
 
     def add(self, ordinal: int) -> None:
         """Take in a number."""
-        if not self._run:
-            self._run = range(ordinal, ordinal + 1)
-        elif ordinal == self._run.stop:
-            self._run = range(self._run.start, ordinal + 1)
-        elif ordinal not in self._run:
+        if self._start >= self._stop:
+            self._start, self._stop = ordinal, ordinal + 1
+        elif ordinal == self._stop:
+            self._stop = ordinal + 1
+        elif not self._start <= ordinal < self._stop:
             self._others.add(ordinal)
 
     def forget_from(self, ordinal: int) -> None:
         """Let numbers be used again, from one on."""
-        self._run = range(self._run.start, min(self._run.stop, ordinal))
+        self._stop = min(self._stop, ordinal)
         self._others = {one for one in self._others if one < ordinal}
 
 
@@ -243,11 +256,10 @@ def _is_of(draft: Draft, caller: Draft) -> bool:
     return draft is caller or (isinstance(draft, Called) and draft.caller is caller)
 
 
-def _key(record: Record, own_id: str | None) -> tuple[str | int, ...]:
+def _key(ordinal: int | None, record: Record, own_id: str | None) -> tuple[str | int, ...]:
     """Return what the id of a message is derived from that a record begins."""
     if own_id:
         return (own_id,)
-    ordinal = ordinal_of(record)
     return ("line", record.line) if ordinal is None else ("ordinal", ordinal)
 
 
