@@ -16,8 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conformance.corpus import find_corpus, releases
 from conformance.shapes import schema_of
 from conformance.tests.test_transcripts_command import document, transcripts
+from live.agents.claude.traits import traits as claude_traits
 from transcripts.errors import TranscriptError, UnknownRelease, UnreadableConfig, UnusableRecorder
 from transcripts.hooks import jsonc
 from transcripts.hooks.harnesses import HARNESSES
@@ -241,6 +243,12 @@ def test_only_what_the_release_knows_is_registered(tmp_path: Path):
         assert tuple(config["hooks"]) == events
 
 
+@pytest.mark.parametrize("version", releases(find_corpus(), "claude"))
+def test_what_is_registered_is_what_the_recorder_of_the_corpus_registers(version: str):
+    measured = claude_traits(version).hook_events
+    assert set(HARNESSES["claude"].registered(version)) == set(measured)
+
+
 @pytest.mark.parametrize("harness", HARNESSES.values(), ids=HARNESSES.keys())
 def test_the_releases_of_a_table_rise_and_no_event_comes_twice(harness: Any):
     numbers = [tuple(map(int, release.split("."))) for release, _ in harness.since]
@@ -321,9 +329,18 @@ def test_the_command_records_and_ends_well_in_every_shell(tmp_path: Path, shell:
     (hook,) = json.loads(Path(done.config).read_bytes())["hooks"]["Stop"]
     (line,) = entries([hook])
 
+    # What would keep an interpreter from starting, or lead it to other modules.
+    (home / "os.py").write_text("raise SystemExit(2)")
+    hostile = {"PYTHONHOME": "/nowhere", "PYTHONPATH": str(home), "PATH": "/nowhere"}
+
     def run() -> None:
         ended = subprocess.run(
-            [program, "-c", line], input=b'{"n": 1}', capture_output=True, cwd="/", check=False
+            [program, "-c", line],
+            input=b'{"n": 1}',
+            capture_output=True,
+            cwd=home,
+            env=hostile,
+            check=False,
         )
         assert (ended.returncode, ended.stdout) == (0, b"")
 
@@ -382,6 +399,14 @@ def test_an_error_of_the_command_is_one_line(tmp_path: Path):
     assert run.returncode == 2
     assert (run.stdout, run.stderr.count(b"\n")) == (b"", 1)
     assert b"hooks.json:2 (byte" in run.stderr
+
+
+def test_a_project_without_its_scope_is_misuse(tmp_path: Path):
+    for command in ("install", "uninstall"):
+        run = transcripts("hooks", command, "cursor", "--cwd", str(tmp_path), home=tmp_path)
+        assert run.returncode == 2
+        assert b"--scope project" in run.stderr
+    assert files(tmp_path) == {}
 
 
 def test_the_environment_says_where_settings_and_log_are(

@@ -67,6 +67,7 @@ def install_hooks(
 
     The log holds prompts, commands, outputs and secrets in plain text.
     """
+    _check_scope(scope, cwd)
     done = install(agent, home=home, log=log, scope=scope, cwd=cwd, release=release)
     if form == "json":
         print_json(done)
@@ -83,6 +84,7 @@ def uninstall_hooks(
     agent: str, scope: Scope, cwd: Path | None, home: Path | None, form: str
 ) -> None:
     """Undo what install did to a harness, and nothing else. The log stays."""
+    _check_scope(scope, cwd)
     done = uninstall(agent, home=home, scope=scope, cwd=cwd)
     if form == "json":
         print_json(done)
@@ -117,6 +119,11 @@ def tree(log: Path, agent: str, why: bool, payloads: bool, form: str) -> None:
         print_json(built)
     else:
         show_tree(built, why=why)
+
+
+def _check_scope(scope: Scope, cwd: Path | None) -> None:
+    if cwd is not None and scope != "project":
+        raise click.UsageError("--cwd names a project: give --scope project too, or leave it out")
 
 
 def _tell_installed(done: Installation) -> None:

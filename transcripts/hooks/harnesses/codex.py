@@ -10,7 +10,7 @@ from transcripts.hooks.harnesses.base import Harness
 
 _TRUST = (
     "Codex skips hooks that are not trusted: look at them with /hooks and trust them, or start "
-    "it with --dangerously-bypass-hook-trust"
+    "it with --dangerously-bypass-hook-trust (0.145.0 and newer)"
 )
 
 HARNESS = Harness(
