@@ -9,23 +9,40 @@ NAMESPACE = UUID("6f2a1d54-9c3e-4b77-8f21-2d5c0a9e7b13")
 """The namespace of all derived ids, shared with Mintokei.AgentTranscripts so that both agree."""
 
 _SEPARATOR = "\x1f"
-
-
 _VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
-_SPACE = sha1(NAMESPACE.bytes, usedforsecurity=False)
+
+
+class Scope:
+    """Ids whose first parts are the same, such as those of one session.
+
+    There is one for every message of a session, so no :class:`uuid.UUID` is made on the way, and
+    what the ids have in common is hashed once.
+    """
+
+    def __init__(self, *first: str) -> None:
+        self._space = sha1(NAMESPACE.bytes, usedforsecurity=False)
+        self._space.update("".join(f"{part}{_SEPARATOR}" for part in first).encode())
+
+    def derive(self, *parts: str | int | None) -> str:
+        """Return what :func:`derive` returns of the first parts and these."""
+        name = _SEPARATOR.join(["" if part is None else str(part) for part in parts])
+        digest = self._space.copy()
+        try:
+            digest.update(name.encode())
+        except UnicodeEncodeError:
+            name = name.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+            digest.update(name.encode())
+        text = digest.hexdigest()
+        variant = _VARIANT[text[16]]
+        return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}"
+
+
+_ALL = Scope()
 
 
 def derive(*parts: str | int | None) -> str:
     """Return the RFC 4122 version-5 UUID of the parts, joined by U+001F; None counts as "".
 
-    Never pass a message's text as a part: two equal prompts are two messages. There is one for
-    every message of a session, so no :class:`uuid.UUID` is made on the way.
+    Never pass a message's text as a part: two equal prompts are two messages.
     """
-    name = _SEPARATOR.join(["" if part is None else str(part) for part in parts])
-    digest = _SPACE.copy()
-    try:
-        digest.update(name.encode())
-    except UnicodeEncodeError:
-        digest.update(name.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode())
-    text = digest.hexdigest()
-    return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{_VARIANT[text[16]]}{text[17:20]}-{text[20:32]}"
+    return _ALL.derive(*parts)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from conformance.bench.sessions import RELEASES, Generator
 from conformance.bench.sizes import histograms
 from conformance.corpus import Case, cases, find_corpus, opened
-from transcripts.ids import NAMESPACE, derive
+from transcripts.ids import NAMESPACE, Scope, derive
 from transcripts.model import UserMessage
 from transcripts.records.collecting import uncollected
 from transcripts.stores.base import Store, store_class
@@ -93,6 +93,13 @@ def test_indented_records_are_read_as_well(tmp_path: Path, agent: str) -> None:
         assert [type(one) for one in found] == [type(one) for one in expected]
         said = [one.content for one in found if isinstance(one, UserMessage)]
         assert said == [one.content for one in expected if isinstance(one, UserMessage)]
+
+
+@given(st.text(), st.lists(st.text() | st.integers() | st.none(), min_size=1, max_size=3))
+def test_an_id_derived_in_a_scope_is_the_id_of_all_its_parts(
+    first: str, parts: list[str | int | None]
+) -> None:
+    assert Scope(first).derive(*parts) == derive(first, *parts)
 
 
 @given(st.lists(st.text() | st.integers() | st.none(), max_size=4))

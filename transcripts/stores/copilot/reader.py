@@ -13,8 +13,9 @@ for a result.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import ClassVar
 
 from msgspec.structs import replace
 
@@ -41,7 +42,7 @@ from transcripts.stores.copilot.reading.events import (
     OTHERS,
     Event,
 )
-from transcripts.stores.copilot.reading.frame import Frame
+from transcripts.stores.copilot.reading.frame import FRAMING, Frame
 from transcripts.stores.copilot.reading.index import USAGE, Index, thoughts_first
 from transcripts.stores.copilot.reading.passes import PASSED_OVER, Passes
 from transcripts.stores.copilot.reading.skimming import NO_DATA
@@ -120,7 +121,7 @@ class _Reading:
         self._index = index
         self._placing = Placing(session_id, index)
         self._assets = Assets()
-        self._open: dict[str, deque[OpenCall]] = {}
+        self._open: dict[str, list[OpenCall]] = {}
         self._queue: deque[AnyMessage | OpenCall] = deque()
         self._previous: Event | None = None
         self._notified: set[str] = set()
@@ -132,18 +133,26 @@ class _Reading:
 
     def messages(self, events: Iterable[Event]) -> Iterator[AnyMessage]:
         """Yield the messages of all events, in order."""
-        return self._preserving(self._joined(events))
+        if self._index.thoughts:
+            events = thoughts_first(events, self._index)
+        messages = self._joined(events)
+        return self._preserving(messages) if self._index.compactions else messages
 
     def _joined(self, events: Iterable[Event]) -> Iterator[AnyMessage]:
-        for event in thoughts_first(events, self._index):
-            if event is PASSED_OVER:
-                self._previous = event
-                continue
-            self.frame.learn(event, self._placing)
-            if not self._take(event):
-                self.unread[event.type] += 1
+        frame, queue, takers = self.frame, self._queue, self._takers
+        for event in events:
+            if event is not PASSED_OVER:
+                kind = event.type
+                if event.at is not None:
+                    frame.updated_at = event.at
+                if kind in FRAMING:
+                    frame.learn(event, self._placing)
+                take = takers.get(kind)
+                if take is None or not take(self, event):
+                    self.unread[kind] += 1
+                if queue:
+                    yield from self._ready(everything=False)
             self._previous = event
-            yield from self._ready(everything=False)
         yield from self._ready(everything=True)
 
     def _ready(self, *, everything: bool) -> Iterator[AnyMessage]:
@@ -158,41 +167,7 @@ class _Reading:
                 return
             queue.popleft()
 
-    def _take(self, event: Event) -> bool:
-        """Take one event in; whether it is part of a message."""
-        match event.type:
-            case "user.message":
-                return self._add(prompt(event, self._placing, self._assets))
-            case "assistant.message":
-                return self._answer(event)
-            case "assistant.reasoning":
-                made = thought_apart(event, self._placing, self._index)
-                return self._add(made) or event.own_id in self._index.repeated
-            case "tool.execution_start":
-                return self._start(event)
-            case "tool.execution_complete":
-                return self._complete(event)
-            case "tool.user_requested":
-                return self._user_shell(event)
-            case "system.notification":
-                if event.id is not None:
-                    self._notified.add(event.id)
-                return self._add(harness.notification(event, self._placing))
-            case "permission.requested":
-                return self._add(harness.permission(event, self._placing, self._index))
-            case "session.compaction_complete" | "session.context_cleared":
-                return self._add(harness.compaction(event, self._placing))
-            case "session.error":
-                return self._add(harness.failure(event, self._placing))
-            case "session.binary_asset":
-                self._assets.store(event.whole)
-                return True
-            case "permission.completed" | "human_response.recorded":
-                return True
-            case kind if kind in OTHERS:
-                return self._add(harness.other(event, self._placing))
-            case _:
-                return False
+    # What takes an event in says whether it is part of a message.
 
     def _add(self, message: AnyMessage | OpenCall | None) -> bool:
         if message is not None:
@@ -221,7 +196,7 @@ class _Reading:
 
     def _keep_open(self, call: str | None, opened: OpenCall) -> None:
         if call is not None:
-            self._open.setdefault(call, deque()).append(opened)
+            self._open.setdefault(call, []).append(opened)
 
     def _start(self, event: Event) -> bool:
         """A start is part of its request; without one it is the call itself."""
@@ -231,11 +206,11 @@ class _Reading:
         if waiting := self._open.get(call):
             waiting[0].add_source(event)
             return True
-        if self._index.requested[call]:
+        if call in self._index.requested:
             return False
         fields = self._placing.fields(event, call, external=call, author="model")
         fields |= requested(event.data, NO_DATA)
-        waits = self._index.completions[call] > 0
+        waits = call in self._index.completed
         opened = OpenCall(fields, self.frame.cwd, waits=waits)
         self._keep_open(call, opened)
         return self._add(opened)
@@ -246,16 +221,17 @@ class _Reading:
         own = event.own_id if call is None else call
         fields = self._placing.fields(event, own, external=call, author="human")
         fields |= requested(event.data, NO_DATA) | {"provenance": event.type}
-        waits = call is not None and self._index.completions[call] > 0
+        waits = call in self._index.completed
         opened = OpenCall(fields, self.frame.cwd, waits=waits)
         self._keep_open(call, opened)
         return self._add(opened)
 
     def _complete(self, event: Event) -> bool:
         call = self._index.completed_call(event)
-        waiting = self._open.get(call) if call is not None else None
-        if waiting:
-            opened = waiting.popleft()
+        if call is not None and (waiting := self._open.get(call)):
+            opened = waiting.pop(0)
+            if not waiting:
+                del self._open[call]
             opened.complete = event
             opened.add_source(event)
             return True
@@ -266,6 +242,56 @@ class _Reading:
         orphan = OpenCall(fields, self.frame.cwd, waits=False)
         orphan.complete = event
         return self._add(orphan)
+
+    def _prompt(self, event: Event) -> bool:
+        return self._add(prompt(event, self._placing, self._assets))
+
+    def _thought(self, event: Event) -> bool:
+        made = thought_apart(event, self._placing, self._index)
+        return self._add(made) or event.own_id in self._index.repeated
+
+    def _notification(self, event: Event) -> bool:
+        if event.id is not None:
+            self._notified.add(event.id)
+        return self._add(harness.notification(event, self._placing))
+
+    def _permission(self, event: Event) -> bool:
+        return self._add(harness.permission(event, self._placing, self._index))
+
+    def _compaction(self, event: Event) -> bool:
+        return self._add(harness.compaction(event, self._placing))
+
+    def _failure(self, event: Event) -> bool:
+        return self._add(harness.failure(event, self._placing))
+
+    def _asset(self, event: Event) -> bool:
+        self._assets.store(event.whole)
+        return True
+
+    def _known_before(self, event: Event) -> bool:
+        """What the index learnt for another event is part of that one's message."""
+        return True
+
+    def _other(self, event: Event) -> bool:
+        return self._add(harness.other(event, self._placing))
+
+    _takers: ClassVar[dict[str, Callable[[_Reading, Event], bool]]] = {
+        "assistant.message": _answer,
+        "assistant.reasoning": _thought,
+        "human_response.recorded": _known_before,
+        "permission.completed": _known_before,
+        "permission.requested": _permission,
+        "session.binary_asset": _asset,
+        "session.compaction_complete": _compaction,
+        "session.context_cleared": _compaction,
+        "session.error": _failure,
+        "system.notification": _notification,
+        "tool.execution_complete": _complete,
+        "tool.execution_start": _start,
+        "tool.user_requested": _user_shell,
+        "user.message": _prompt,
+        **dict.fromkeys(OTHERS, _other),
+    }
 
     # Compactions.
 
@@ -283,7 +309,7 @@ class _Reading:
                 recent = [one for one in recent if one[1] in standing]
                 yield replace(message, preserved=kept)
                 continue
-            if replaced and message.agent is None and message.in_context:
+            if message.agent is None and message.in_context:
                 recent.append((line, message.id))
                 if message.superseded_by is None and isinstance(message, UserMessage):
                     standing.add(message.id)

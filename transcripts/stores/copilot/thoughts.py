@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec import UNSET
+
 from transcripts.model import Content, Opaque, Part, Structured, Text
 from transcripts.stores.copilot.foreign import mapping, mappings, string
 from transcripts.stores.copilot.reading.skimming import Data
@@ -16,6 +18,13 @@ from transcripts.stores.copilot.reading.skimming import Data
 
 def thoughts(data: Data) -> Content:
     """Return what an answer records of the model's thinking."""
+    if (
+        data.reasoning_text is UNSET
+        and data.reasoning_opaque is UNSET
+        and data.reasoning_blocks is UNSET
+        and data.encrypted_content is UNSET
+    ):
+        return ()
     blocks = mapping(data.reasoning_blocks)
     provider = string(blocks.get("provider"))
     parts: list[Part] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -89,36 +88,37 @@ def answer(
     thread = placing.thread(placing.agent(event))
     thread.model = model or thread.model
     author: Author = "harness" if synthetic else "model"
-    shared: dict[str, Any] = {"model": model, "usage": _usage(data, index)}
-    if synthetic:
-        shared["provenance"] = event.type
-
-    def fields(*parts: str | int, external: str | None) -> dict[str, Any]:
-        found = placing.fields(event, *parts, external=external, author=author, response=response)
-        found |= shared
-        shared["usage"] = None
-        return found
-
+    written = event.type if synthetic else None
+    usage = _usage(data, index)
     if thought := thoughts(data):
-        found = fields(own, "reasoning", external=message)
+        found = placing.fields(
+            event, own, "reasoning", external=message, author=author, response=response
+        )
+        found |= {"model": model, "content": thought}
         if frame.leaves_thoughts_over and _is_left_over(data, thread):
-            shared["usage"] = found["usage"]
-            found |= {
-                "author": "harness",
-                "in_context": False,
-                "provenance": detailed(event.type, "left over"),
-                "usage": None,
-            }
-        yield Reasoning(**found, content=thought)
+            found |= {"author": "harness", "in_context": False}
+            yield Reasoning(**found, provenance=detailed(event.type, "left over"))
+        else:
+            yield Reasoning(**found, usage=usage, provenance=written)
+            usage = None
     if (text := string(data.content)) is not None:
-        yield AgentMessage(**fields(own, external=message), content=(Text(text=text),))
+        found = placing.fields(event, own, external=message, author=author, response=response)
+        content = (Text(text=text),)
+        yield AgentMessage(**found, model=model, usage=usage, provenance=written, content=content)
+        usage = None
     for number, request in enumerate(data.tool_requests or ()):
         call = string(request.tool_call_id)
         parts: tuple[str | int, ...] = (own, "call", number) if call is None else (call,)
-        found = fields(*parts, external=call)
-        found["sources"] = (_inside(event.location, f"/data/toolRequests/{number}"),)
+        found = placing.fields(event, *parts, external=call, author=author, response=response)
+        found |= {
+            "model": model,
+            "usage": usage,
+            "provenance": written,
+            "sources": (_inside(event.location, f"/data/toolRequests/{number}"),),
+        }
+        usage = None
         found |= requested(request, index.starts.get(call or "", NO_DATA))
-        yield OpenCall(found, frame.cwd, waits=call is not None and index.completions[call] > 0)
+        yield OpenCall(found, frame.cwd, waits=call in index.completed)
 
 
 def _inside(place: Location, pointer: str) -> Location:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from transcripts.ids import derive
-from transcripts.model import Author, CallerEvidence, Inherited, Superseded
+from transcripts.ids import Scope, derive
+from transcripts.model import Author, Inherited, Superseded
 from transcripts.stores.copilot.foreign import string
 from transcripts.stores.copilot.reading.events import Event
 from transcripts.stores.copilot.reading.index import Index
@@ -28,7 +28,7 @@ class Placing:
     """The threads of one session as they grow."""
 
     def __init__(self, session_id: str, index: Index) -> None:
-        self.scope = derive(SCOPE, session_id)
+        self._scope = Scope(derive(SCOPE, session_id))
         self._index = index
         self._threads: dict[str | None, Thread] = {}
         self._ids: set[str] = set()
@@ -47,6 +47,10 @@ class Placing:
         parent = string(event.data.parent_tool_call_id)
         return None if parent is None else self._index.agents.get(parent, parent)
 
+    def id_of(self, *parts: str | int) -> str:
+        """Return the id of what is told apart by these parts in the session."""
+        return self._scope.derive(*parts)
+
     def fields(
         self,
         event: Event,
@@ -59,52 +63,44 @@ class Placing:
 
         ``parts`` are what its id is derived from.
         """
-        parent = string(event.data.parent_tool_call_id)
-        agent = event.agent
-        if agent is None and parent is not None:
-            agent = self._index.agents.get(parent, parent)
+        index, location, data = self._index, event.location, event.data
+        agent = self.agent(event)
         thread = self.thread(agent)
         made = self._id(*parts)
-        line = event.line
-        caller: str | None = None
-        evidence: CallerEvidence = "none"
-        call = parent or (None if agent is None else self._index.threads.get(agent))
-        if call is not None:
-            caller, evidence = derive(self.scope, call), "native"
         found: dict[str, Any] = {
             "id": made,
             "external_id": external,
             "at": event.at,
             "at_source": None if event.at is None else "record",
             "follows": thread.last,
-            "turn": string(event.data.interaction_id) or thread.turn,
+            "turn": string(data.interaction_id) or thread.turn,
             "response": response,
-            "agent": agent,
-            "caller": caller,
-            "caller_evidence": evidence,
             "author": author,
-            "sources": (event.location,),
+            "sources": (location,),
         }
-        prompt = author == "human" and event.type == "user.message"
-        if (
-            agent is None
-            and self._index.compactions
-            and (compaction := self._index.superseding(line, prompt=prompt)) is not None
-        ):
-            boundary = derive(self.scope, compaction.own_id)
-            found["superseded_by"] = Superseded(id=boundary, why="compaction")
-        if line < self._index.fork_line:
-            found["inherited_from"] = Inherited(session=self._index.forked_from, id=external)
         thread.last = made
+        if agent is not None:
+            found["agent"] = agent
+            call = string(data.parent_tool_call_id) or index.threads.get(agent)
+            if call is not None:
+                found["caller"], found["caller_evidence"] = self.id_of(call), "native"
+        elif index.compactions:
+            prompt = author == "human" and event.type == "user.message"
+            compaction = index.superseding(event.line, prompt=prompt)
+            if compaction is not None:
+                boundary = self.id_of(compaction.own_id)
+                found["superseded_by"] = Superseded(id=boundary, why="compaction")
+        if index.fork_line > event.line:
+            found["inherited_from"] = Inherited(session=index.forked_from, id=external)
         return found
 
     def _id(self, *parts: str | int) -> str:
         """Derive an id; an id that the session records twice is told apart by its count."""
-        made = derive(self.scope, *parts)
+        made = self._scope.derive(*parts)
         count = 0
         while made in self._ids:
             count += 1
-            made = derive(self.scope, *parts, count)
+            made = self._scope.derive(*parts, count)
         self._ids.add(made)
         return made
 

@@ -14,6 +14,18 @@ _RELEASE = re.compile(r"1\.0\.(?P<patch>\d{1,6})\b")
 _MENDED = 40
 
 
+FRAMING = frozenset(
+    {
+        "session.auto_mode_resolved",
+        "session.context_changed",
+        "session.model_change",
+        "session.resume",
+        "session.start",
+    }
+)
+"""The kinds of events that say something of the session as a whole."""
+
+
 class Frame:
     """The directory, the branch, the release and the times of a session, the latest of each."""
 
@@ -34,10 +46,8 @@ class Frame:
         return found is not None and int(found["patch"]) < _MENDED
 
     def learn(self, event: Event, placing: Placing) -> None:
-        """Take in one event; models are remembered for the thread that they answer on."""
+        """Take in an event of one of :data:`FRAMING`; models are remembered by thread."""
         data = event.whole
-        if event.at is not None:
-            self.updated_at = event.at
         match event.type:
             case "session.start" | "session.resume":
                 context = mapping(data.get("context"))
@@ -51,10 +61,8 @@ class Frame:
                 return
             case "session.model_change":
                 model = string(data.get("newModel"))
-            case "session.auto_mode_resolved":
-                model = string(data.get("chosenModel"))
             case _:
-                return
+                model = string(data.get("chosenModel"))
         thread = placing.thread(event.agent)
         thread.model = model or thread.model
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from transcripts.ids import derive
 from transcripts.model import (
     CompactBoundary,
     Error,
@@ -54,7 +53,7 @@ def permission(event: Event, placing: Placing, index: Index) -> PermissionReques
     fields = placing.fields(event, event.own_id, external=event.id, author="harness")
     call = string(asked.get("toolCallId"))
     if call is not None:
-        fields |= {"caller": derive(placing.scope, call), "caller_evidence": "native"}
+        fields |= {"caller": placing.id_of(call), "caller_evidence": "native"}
     return PermissionRequest(
         **fields,
         status=status,

@@ -62,8 +62,8 @@ class Index:
     def __init__(self, events: Iterable[Event], path: Path) -> None:
         self.session_id: str | None = None
         self.answers: set[str] = set()
-        self.requested: Counter[str] = Counter()
-        self.completions: Counter[str] = Counter()
+        self.requested: set[str] = set()
+        self.completed: set[str] = set()
         self.starts: dict[str, Asked] = {}
         self.aborted: set[str] = set()
         self._ends: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -144,7 +144,7 @@ class Index:
 
     def _request(self, call: str | None, event: Event) -> None:
         if call is not None:
-            self.requested[call] += 1
+            self.requested.add(call)
             self._pending[call] = event.agent
 
     def _started(self, event: Event) -> None:
@@ -162,7 +162,7 @@ class Index:
             self.starts[call] = data
         if event.id is not None:
             self._start_events[event.id] = call
-        if not self.requested[call]:
+        if call not in self.requested:
             self._pending[call] = event.agent
 
     def _named_once(self, data: Data) -> Asked:
@@ -178,7 +178,7 @@ class Index:
         call = self.completed_call(event)
         if call is None:
             return
-        self.completions[call] += 1
+        self.completed.add(call)
         self._pending.pop(call, None)
         result = event.data.result
         end = tools.told_end(string(result.content) or "") if isinstance(result, Result) else None
