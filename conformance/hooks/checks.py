@@ -59,12 +59,17 @@ def no_false_link(given: Judged) -> Iterator[Finding]:
     a lost event over links that evidence doesn't reject either: nothing in the log tells the
     conversation that happened from one in which these links are true.
     """
-    twins = _Twins(given.told)
-    for end, start in sorted(trees.links(given.tree)):
-        if twins.are_one(end, start):
-            continue
-        if not twins.excuse(end, start):
-            yield Finding("no-false-link", "two calls' events are linked", (end, start))
+    calls = {number: each.call for number, each in enumerate(given.told.arrived, start=1)}
+    false = [
+        (end, start)
+        for end, start in sorted(trees.links(given.tree))
+        if calls[end] is None or calls[end] != calls[start]
+    ]
+    if false:
+        twins = _Twins(given.told)
+        for end, start in false:
+            if not twins.excuse(end, start):
+                yield Finding("no-false-link", "two calls' events are linked", (end, start))
 
 
 _ENDS_ALIKE: Mapping[Part, frozenset[Part]] = {
@@ -103,11 +108,6 @@ class _Twins:
     @staticmethod
     def _turn(event: Seen) -> object:
         return event.turn[0] if event.layer == "subagent" else event.turn
-
-    def are_one(self, end: int, start: int) -> bool:
-        """Whether two lines truly are of one call."""
-        call = self._happened[self._number[end]].call
-        return call is not None and call == self._happened[self._number[start]].call
 
     def excuse(self, end: int, start: int) -> bool:
         """Whether a chain of events that nothing tells apart leads to a lost one."""
@@ -298,7 +298,7 @@ def _calls_side_by_side(given: Judged) -> Iterator[tuple[_Spans, list[Mapping[st
     side_by_side: dict[object, tuple[_Spans, list[Mapping[str, Any]]]] = {}
     for node, session, turn, above in trees.nodes(given.tree):
         number = node["event"]
-        place = (session, turn, None if above is None else above["event"])
+        place = (session, turn, id(above))
         spans, waves = side_by_side.setdefault(place, ({}, []))
         if node["kind"] == "wave":
             waves.append(node)

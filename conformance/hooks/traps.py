@@ -342,6 +342,11 @@ def traps() -> tuple[Trap, ...]:
             ],
         ),
         _trap(
+            "side-by-side-in-an-unseen-subagent",
+            "claude",
+            _side_by_side(*(_bash(n, "ls", f"toolu_{n}")._replace(agent="a-9") for n in (1, 2))),
+        ),
+        _trap(
             "an-id-whose-input-changed",
             "claude",
             [

@@ -48,7 +48,7 @@ def _below(
 
 
 def _frames(node: Mapping[str, Any]) -> bool:
-    return node["event"] is None
+    return node["kind"] == "wave"
 
 
 def links(tree: Tree) -> frozenset[tuple[int, int]]:
@@ -64,7 +64,7 @@ def links(tree: Tree) -> frozenset[tuple[int, int]]:
         for link in node["links"]:
             if link["role"] in _ROLES and link["event"] != line:
                 found.add((max(line, link["event"]), min(line, link["event"])))
-        if above is not None and node["kind"] in _LAYERS:
+        if above is not None and above["event"] is not None and node["kind"] in _LAYERS:
             found.add((line, above["event"]))
     return frozenset(found)
 
