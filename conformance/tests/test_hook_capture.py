@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from live.sandbox import sealing
-from transcripts.hooks import capture
+from transcripts.hooks import build_tree, capture, find_dialect, read_log
 
 RECORDER = Path(capture.__file__)
 # Japanese right before an escaped quote: read as cp932, a lead byte eats the backslash.
@@ -116,6 +116,29 @@ def test_what_is_not_one_object_is_kept_by_length_and_digest_only(tmp_path: Path
     assert row["sha256"] == hashlib.sha256(data).hexdigest()
     assert row["why"]
     assert PAYLOAD["session_id"].encode() not in (tmp_path / "log").read_bytes()
+
+
+def test_a_session_is_rebuilt_around_what_could_not_be_read(tmp_path: Path):
+    log = tmp_path / "log"
+    common = {"session_id": "s", "cwd": "/srv/app", "transcript_path": "/srv/s.jsonl"}
+    call = {"tool_name": "Bash", "tool_input": {"command": "date"}, "tool_use_id": "toolu_1"}
+    for event, more in (
+        ("UserPromptSubmit", {"prompt": PROMPT}),
+        ("PreToolUse", call),
+        ("PreToolUse", None),
+        ("PostToolUse", {**call, "tool_response": {"stdout": "today"}}),
+        ("Stop", None),
+    ):
+        told = json.dumps({"hook_event_name": event, **common, **(more or {})}).encode("utf-16")
+        recorded(log, told if more is not None else told[:31], event)
+    events = read_log(log, "claude")
+    tree = build_tree(events, find_dialect("claude"), events.bad_lines)
+    assert [bad.line for bad in tree.bad_lines] == [3, 5]
+    (session,) = tree.workspaces[0].sessions
+    (turn,) = session.turns
+    (shell,) = [node for node in turn.nodes if node.name == "Bash"]
+    assert [link.event for link in shell.links] == [4]
+    assert not tree.orphans
 
 
 def test_numbers_repeated_keys_and_escapes_keep_their_text(tmp_path: Path):

@@ -184,6 +184,22 @@ def test_without_the_receipt_our_entries_are_still_found(tmp_path: Path, agent: 
     assert "capture.py" not in (tmp_path / CONFIGS[agent]).read_text("utf-8")
 
 
+def test_what_another_home_registered_in_a_shared_project_is_told_of_and_stays(
+    tmp_path: Path, agent: str
+):
+    project = tmp_path / "project"
+    shared: dict[str, Any] = {"scope": "project", "cwd": project}
+    first = installed(agent, tmp_path / "first", **shared)
+    before = Path(first.config).read_bytes()
+    second = installed(agent, tmp_path / "second", **shared)
+    assert second.changed
+    assert any(first.recorder in note for note in second.notes)
+    gone = uninstall(agent, home=tmp_path / "second", **shared)
+    assert gone.restored == "bytes"
+    assert any(first.recorder in note for note in gone.notes)
+    assert Path(first.config).read_bytes() == before
+
+
 def test_the_recorder_stays_as_long_as_one_harness_runs_it(tmp_path: Path):
     recorder = Path(installed("claude", tmp_path).recorder)
     installed("codex", tmp_path)

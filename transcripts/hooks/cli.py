@@ -151,5 +151,7 @@ def _tell_uninstalled(done: Uninstallation) -> None:
         click.echo(f"{done.config} is what it was before.")
     else:
         click.echo(f"{done.config} was changed since; only our entries were taken out.")
+    for note in done.notes:
+        click.echo(f"Note: {note}.")
     if done.log:
         click.echo(f"The log stays, with all that it holds: rm {shlex.quote(done.log)}")

@@ -12,7 +12,6 @@ bytes are what they were; else the recorder's entries are taken out of what is t
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import stat
@@ -42,7 +41,8 @@ SENSITIVE = (
     "in plain text, in a file that only you can read"
 )
 
-_OURS = re.compile(r"transcript-conformance/hooks/capture\.py\b")
+_RECORDER = Path("transcript-conformance", "hooks", "capture.py")
+_COMMANDS = {harness.command_key for harness in HARNESSES.values()}
 _BLANK = "\ufeff \t\r\n"
 _VERSION_SECONDS = 30
 _QUIET = {"DISABLE_AUTOUPDATER": "1", "COPILOT_AUTO_UPDATE": "false"}
@@ -95,6 +95,7 @@ class Uninstallation(msgspec.Struct, frozen=True, kw_only=True):
     config_removed: bool
     events: tuple[str, ...]
     log: str | None
+    notes: tuple[str, ...]
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,7 +123,7 @@ class _Places(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def recorder(self) -> Path:
-        return self.data / "capture.py"
+        return self.data / _RECORDER.name
 
     @property
     def receipts(self) -> Path:
@@ -162,10 +163,11 @@ def install(
     found = _read(places.config)
     receipt = _receipt(places.receipt(agent))
     _provide_recorder(places, place)
-    changed = found is None or _registered(found, places.config) != commands
+    changed = found is None or _registered(found, places) != commands
     if changed:
         _register(harness, places, found, receipt, commands, place)
-    notes = harness.notes + _switched_off(_read(places.config), places.config)
+    now = _read(places.config)
+    notes = harness.notes + _switched_off(now, places.config) + _others(now, places)
     return Installation(
         agent=agent,
         release=release,
@@ -199,8 +201,8 @@ def uninstall(
     events: tuple[str, ...] = ()
     left, restored = found, "nothing"
     if found is not None:
-        events = tuple(_registered(found, places.config))
-        left, restored = _without(found, receipt, places.config)
+        events = tuple(_registered(found, places))
+        left, restored = _without(found, receipt, places)
     if restored != "nothing":
         _replace(places.config, found, left)
     if receipt is not None:
@@ -217,6 +219,7 @@ def uninstall(
         config_removed=found is not None and left is None,
         events=events,
         log=str(log) if log.exists() else None,
+        notes=_others(left, places),
     )
 
 
@@ -297,7 +300,7 @@ def _places(harness: Harness, home: Path | None, scope: Scope, cwd: Path | None)
     else:
         base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     # Links are followed now: later, whoever sets one must not lead us astray.
-    data = (base / "transcript-conformance" / "hooks").resolve()
+    data = (base / _RECORDER.parent).resolve()
     return _Places(config=config.resolve(), data=data)
 
 
@@ -396,7 +399,7 @@ def _register(
 ) -> None:
     before, how = found, "nothing"
     if found is not None:
-        before, how = _without(found, receipt, places.config)
+        before, how = _without(found, receipt, places)
     earlier = receipt if how == "entries" else None
     pieces: tuple[jsonc.Insertion, ...] | None = None
     created: tuple[str, ...] = ("hooks", *(f"hooks/{event}" for event in commands))
@@ -472,7 +475,7 @@ def _inserted(
 
 
 def _without(
-    data: bytes, receipt: Receipt | None, config: Path
+    data: bytes, receipt: Receipt | None, places: _Places
 ) -> tuple[bytes | None, Literal["bytes", "entries", "nothing"]]:
     """Return a file as it is without us (None: not at all), and how that was found out."""
     if receipt is not None and sha256(data).hexdigest() == receipt.after:
@@ -484,14 +487,14 @@ def _without(
         before = text.encode("utf-8")
         if sha256(before).hexdigest() == receipt.before:
             return before, "bytes"
-    text = _text(data, config)
-    if not any(True for _ in _entries(text, config)):
+    text = _text(data, places.config)
+    if not any(True for _ in _entries(text, places)):
         return data, "nothing"
-    while (ours := next(_entries(text, config), None)) is not None:
+    while (ours := next(_entries(text, places), None)) is not None:
         text = jsonc.remove(text, ours.container, ours.item)
     if receipt is not None:
-        text = _without_empty(text, receipt.created, config)
-        if not receipt.existed and _says_nothing(text, config):
+        text = _without_empty(text, receipt.created, places.config)
+        if not receipt.existed and _says_nothing(text, places.config):
             return None, "entries"
     return text.encode("utf-8"), "entries"
 
@@ -517,46 +520,82 @@ def _says_nothing(text: str, config: Path) -> bool:
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry of ours: the largest item that holds nothing else, and where it stands."""
+    """An entry of a recorder of ours: the largest item that holds nothing else, and its place.
+
+    ``recorder`` is the file that it runs.
+    """
 
     event: str
     command: str
+    recorder: str
     container: jsonc.Value
     item: jsonc.Item
 
 
-def _entries(text: str, config: Path) -> Iterator[_Entry]:
+def _entries(text: str, places: _Places) -> Iterator[_Entry]:
+    """Yield the entries that run this recorder; another home's are somebody else's."""
+    recorder = str(places.recorder)
+    return (entry for entry in _recorders(text, places.config) if entry.recorder == recorder)
+
+
+def _others(data: bytes | None, places: _Places) -> tuple[str, ...]:
+    """Return the other recorders of ours that a file runs, which we did not register."""
+    found = _recorders(_text(data or b"", places.config), places.config)
+    recorders = {entry.recorder for entry in found} - {str(places.recorder)}
+    return tuple(
+        f"events are recorded too by {recorder}, registered by another user or home"
+        for recorder in sorted(recorders)
+    )
+
+
+def _recorders(text: str, config: Path) -> Iterator[_Entry]:
     if not text.strip(_BLANK):
         return
     hooks = _hooks(_scanned(text, config), text, config)
     for listed in (hooks.items or ()) if hooks is not None else ():
         for item in (listed.value.items or ()) if listed.value.array else ():
-            grouped = _member(item.value, "hooks", text, config) if item.value.is_object else None
-            inner = (grouped.value.items or ()) if grouped is not None else ()
-            alone = len(inner) == 1
-            if grouped is None:
+            group = _member(item.value, "hooks", text, config) if item.value.is_object else None
+            if group is None:
                 yield from _entry(listed, listed.value, item, item)
+                continue
+            inner = group.value.items or ()
             for hook in inner:
-                if alone:
-                    yield from _entry(listed, listed.value, item, hook)
-                else:
-                    yield from _entry(listed, grouped.value if grouped else hook.value, hook, hook)
+                # A group that holds nothing else goes with its hook.
+                whole = len(inner) == 1
+                container = listed.value if whole else group.value
+                yield from _entry(listed, container, item if whole else hook, hook)
 
 
 def _entry(
     listed: jsonc.Item, container: jsonc.Value, item: jsonc.Item, hook: jsonc.Item
 ) -> Iterator[_Entry]:
-    for key in ("command", "bash"):
-        found = hook.value.member(key) if hook.value.is_object else None
-        line = found.value.plain if found is not None else None
-        if isinstance(line, str) and _OURS.search(line):
-            yield _Entry(event=listed.key or "", command=line, container=container, item=item)
+    for member in hook.value.items or ():
+        line = member.value.plain if member.key in _COMMANDS else None
+        recorder = _recorder_in(line) if isinstance(line, str) else None
+        if recorder is not None:
+            yield _Entry(
+                event=listed.key or "",
+                command=line,
+                recorder=recorder,
+                container=container,
+                item=item,
+            )
 
 
-def _registered(data: bytes, config: Path) -> dict[str, str]:
+def _recorder_in(line: str) -> str | None:
+    """Return the recorder that a command of ours runs, or None if it is none of ours."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return None
+    place = words[3] if words[1:3] == ["-I", "-S"] and len(words) > 3 else ""
+    return place if Path(place).parts[-3:] == _RECORDER.parts else None
+
+
+def _registered(data: bytes, places: _Places) -> dict[str, str]:
     """Return our command of each event that has one; several make it another command."""
     found: dict[str, str] = {}
-    for entry in _entries(_text(data, config), config):
+    for entry in _entries(_text(data, places.config), places):
         before = found.get(entry.event)
         found[entry.event] = entry.command if before is None else f"{before}\n{entry.command}"
     return found
