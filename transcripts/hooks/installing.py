@@ -570,7 +570,7 @@ def _entry(
     listed: jsonc.Item, container: jsonc.Value, item: jsonc.Item, hook: jsonc.Item
 ) -> Iterator[_Entry]:
     for member in hook.value.items or ():
-        line = member.value.plain if member.key in _COMMANDS else None
+        line: Any = member.value.plain if member.key in _COMMANDS else None
         recorder = _recorder_in(line) if isinstance(line, str) else None
         if recorder is not None:
             yield _Entry(

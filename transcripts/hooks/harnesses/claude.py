@@ -70,8 +70,7 @@ HARNESS = Harness(
         "WorktreeRemove": "a hook there stands in for removing the worktree",
     },
     notes=(
-        "run this again after going back to an older release: an event that it doesn't know may "
-        + "switch off every hook of the file",
+        "after going back to an older release run this again: what it doesn't know disables all",
         "VS Code runs the hooks of Claude Code's settings too: its sessions may appear in the log",
     ),
 )
