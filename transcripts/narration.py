@@ -144,7 +144,7 @@ def qualified_name(name: str, server: str | None) -> str:
 
 def split_name(name: str) -> tuple[str, str | None]:
     """Return a tool's own name and its MCP server; a name of another shape has no server."""
-    found = _MCP_NAME.fullmatch(name)
+    found = _MCP_NAME.fullmatch(name) if name.startswith("mcp__") else None
     return (found[2], found[1]) if found else (name, None)
 
 

@@ -24,8 +24,7 @@ def parts(content: Any) -> Content:
         return (Text(text=content),) if content else ()
     if not isinstance(content, list):
         return () if content is None else (Structured(value=content),)
-    found = (_part(block) for block in content)
-    return tuple(part for part in found if part is not None)
+    return tuple([part for block in content if (part := _part(block)) is not None])
 
 
 def _part(block: Any) -> Part | None:

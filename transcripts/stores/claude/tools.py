@@ -62,7 +62,8 @@ def read_call(
         return _command(use, result, fields, given)
     if name in EDITORS:
         changes = _changes(use, result, given)
-        return FileChange(**fields, **outcome(use, result), changes=changes)
+        fields |= outcome(use, result)
+        return FileChange(**fields, changes=changes)
     if name in AGENTS:
         return _sub_agent(use, result, fields, given)
     if name == "TodoWrite":
@@ -79,20 +80,20 @@ def read_call(
         questions = _questions(result, given)
         return UserQuestion(**fields, **outcome(use, result), questions=questions)
     own_name, server = split_name(name)
-    fields |= {"name": own_name, "server": server}
-    return ToolCall(**fields, **outcome(use, result))
+    fields["name"] = own_name
+    fields["server"] = server
+    fields |= outcome(use, result)
+    return ToolCall(**fields)
 
 
 def _command(
     use: Use, result: Result | None, fields: dict[str, Any], given: dict[str, Any]
 ) -> CommandExecution:
     command = given.get("command")
-    return CommandExecution(
-        **fields,
-        **command_outcome(use, result),
-        command=command if isinstance(command, str) else "",
-        cwd=use.cwd,
-    )
+    fields["command"] = command if isinstance(command, str) else ""
+    fields["cwd"] = use.cwd
+    fields |= command_outcome(use, result)
+    return CommandExecution(**fields)
 
 
 # ------------------------------------------------------------------ files

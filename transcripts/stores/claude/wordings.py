@@ -98,6 +98,9 @@ class Typed(NamedTuple):
 def typed(text: str) -> Typed:
     """Look behind the wrappers of a user text."""
     bare = text.strip()
+    if not bare.startswith(("<", "[")):
+        # No wrapper of any kind: most of what is said.
+        return Typed(text)
     if _INTERRUPTED.fullmatch(bare):
         return Typed(text, "harness", "interruption")
     command = _slash_command(bare)
@@ -187,7 +190,8 @@ def persisted(preview: str, path: str) -> str:
 
 def persisted_output(text: str) -> Persisted | None:
     """Return what a result says of an output that was put into a file; None if it is none."""
-    found = _PERSISTED.fullmatch(text.strip())
+    bare = text.strip()
+    found = _PERSISTED.fullmatch(bare) if bare.startswith("<persisted-output>") else None
     return Persisted(found["preview"], found["path"].strip()) if found else None
 
 

@@ -38,6 +38,11 @@ class Branches:
         for old, new in sorted(self._rewound.items()):
             self._first_rewound.setdefault(new, old)
 
+    @property
+    def are_none(self) -> bool:
+        """Whether nothing was ever replaced."""
+        return not (self._rewound or self._compactions)
+
     def rewound_by(self, position: int) -> int | None:
         """Return the position of the prompt that took a row's place in a rewind."""
         return self._rewound.get(position)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from transcripts.ids import derive
+from transcripts.ids import derive, deriving
 from transcripts.model import Damage, Inherited
 from transcripts.stores.claude.reading import bookkeeping
 from transcripts.stores.claude.reading.entries import Entry
@@ -34,11 +35,15 @@ class Session(msgspec.Struct, kw_only=True):
     checklist: Checklist = msgspec.field(default_factory=dict)
     damage: list[Damage] = msgspec.field(default_factory=list)
     unread: Counter[tuple[str, bool]] = msgspec.field(default_factory=Counter)
+    derived: Callable[[str], str] = str
+
+    def __post_init__(self) -> None:
+        self.derived = deriving(self.scope)
 
     def id_of(self, row: Row, index: int = 0) -> str:
         """Return the id of a row's message: derived from the record's own id."""
         own = row.uuid or f"line {row.record.line}"
-        return derive(self.scope, own, index) if index else derive(self.scope, own)
+        return derive(self.scope, own, index) if index else self.derived(own)
 
 
 class Context:
@@ -66,7 +71,9 @@ class Context:
         """Return the fields that every message has; ``identity`` is a call's own id."""
         at = instant(entry.timestamp)
         uuid = row.uuid
-        inherited = self.session.inherited.get(uuid or "")
+        inherited = None
+        if self.session.inherited:
+            inherited = self.session.inherited.get(uuid or "")
         return {
             "id": self._new_id(row, index, identity),
             "external_id": identity or uuid,
@@ -93,24 +100,27 @@ class Context:
             said = None if spending is None else spending.entry.message
             usage = None if said is None else usage_of(said.usage)
             self._counted.add(response)
-        pointer = "/message/content"
-        if type(message.content) is not str:
-            pointer += f"/{index}"
+        inside = type(message.content) is not str
+        pointer = f"/message/content/{index}" if inside else "/message/content"
         fields = self.fields(row, entry, index, pointer, identity)
-        fields["author"] = "harness" if synthetic else "model"
-        fields["provenance"] = "synthetic" if synthetic else None
-        fields["model"] = None if synthetic else model
+        if synthetic:
+            fields["author"] = "harness"
+            fields["provenance"] = SYNTHETIC[1:-1]
+        else:
+            fields["author"] = "model"
+            fields["model"] = model
         fields["response"] = response
         fields["usage"] = usage
         return fields
 
     def _new_id(self, row: Row, index: int, identity: str | None) -> str:
-        used = self.session.used_ids
-        found = derive(self.session.scope, identity) if identity else None
-        if found is None or found in used:
-            found = self.session.id_of(row, index)
+        session = self.session
+        used = session.used_ids
+        found = session.derived(identity) if identity else session.id_of(row, index)
+        if found in used and identity:
+            found = session.id_of(row, index)
         if found in used:
-            found = derive(self.session.scope, found, len(used))
+            found = derive(session.scope, found, len(used))
         used.add(found)
         return found
 

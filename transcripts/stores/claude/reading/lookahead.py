@@ -32,30 +32,29 @@ class Lookahead:
         self._damage = damage
         self._boundary: str | None = None
         for row in rows:
-            self._take(row)
-
-    def _take(self, row: Row) -> None:
-        if row.is_boundary:
-            self._boundary = row.uuid
-        elif row.type == "assistant":
-            self._take_answer(row)
-        elif row.type in ("user", "attachment"):
-            ended = notification_in(row) if row.glance.notifies else None
-            if ended is not None:
-                self.ends[ended[0]] = ended[1]
-            if row.type == "user":
-                self._take_results(row)
-                if row.subtype == SUMMARY:
-                    self._take_summary(row)
+            match row.type:
+                case "assistant":
+                    self._take_answer(row)
+                case "user":
+                    self._take_prompt(row)
+                case "attachment":
+                    self._take_end(row)
+                case "system" if row.is_boundary:
+                    self._boundary = row.uuid
+                case _:
+                    pass
 
     def _take_answer(self, row: Row) -> None:
-        self.uses.update(row.glance.uses)
-        if row.glance.spends:
+        glance = row.glance
+        if glance.uses:
+            self.uses.update(glance.uses)
+        if glance.spends:
             # The last record of a response has the final counts: earlier ones were written
             # while it still streamed.
             self.spending[row.response] = row
 
-    def _take_results(self, row: Row) -> None:
+    def _take_prompt(self, row: Row) -> None:
+        self._take_end(row)
         for position, call in row.glance.results:
             if call not in self.results:
                 self.results[call] = Answered(row, position)
@@ -69,6 +68,13 @@ class Lookahead:
                     why=f"call {call} has a result already",
                 )
             )
+        if row.subtype == SUMMARY:
+            self._take_summary(row)
+
+    def _take_end(self, row: Row) -> None:
+        ended = notification_in(row) if row.glance.notifies else None
+        if ended is not None:
+            self.ends[ended[0]] = ended[1]
 
     def _take_summary(self, row: Row) -> None:
         content = parts(mapping(row.value.get("message")).get("content"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -34,35 +33,38 @@ USAGE_LIMIT = "usage_limit_reached"
 """What 2.1.332 calls a used up allowance; older releases have one word for every 429."""
 
 
-def model_messages(row: Row, context: Context) -> Iterator[AnyMessage]:
-    """Yield what an assistant row says; neighbouring text blocks are one message."""
+def model_messages(row: Row, context: Context) -> list[AnyMessage]:
+    """Return what an assistant row says; neighbouring text blocks are one message."""
     entry = row.entry
     if entry.is_api_error_message:
-        yield _error(row, entry, context)
-        return
+        return [_error(row, entry, context)]
     blocks = entry.blocks
     if not blocks:
         context.count("assistant/(no content)", known=False)
+    messages: list[AnyMessage] = []
     texts: list[Any] = []
     for position, block in enumerate(blocks):
         if type(block) is Words or mapping(block).get("type") == "text":
             texts.append(block)
             continue
         if texts:
-            yield from _words(row, entry, position, texts, context)
+            messages += _words(row, entry, position, texts, context)
             texts = []
-        yield _block(row, entry, position, block, context)
+        messages.append(_block(row, entry, position, block, context))
     if texts:
-        yield from _words(row, entry, len(blocks), texts, context)
+        messages += _words(row, entry, len(blocks), texts, context)
+    return messages
 
 
 def _words(
     row: Row, entry: Entry, end: int, texts: list[Any], context: Context
-) -> Iterator[AgentMessage]:
+) -> list[AgentMessage]:
     content = parts(texts)
-    if content:
-        fields = context.model_fields(row, entry, end - len(texts))
-        yield AgentMessage(**fields, content=content)
+    if not content:
+        return []
+    fields = context.model_fields(row, entry, end - len(texts))
+    fields["content"] = content
+    return [AgentMessage(**fields)]
 
 
 def _block(row: Row, entry: Entry, position: int, block: Any, context: Context) -> AnyMessage:

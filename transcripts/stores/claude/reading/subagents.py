@@ -84,6 +84,9 @@ def woven(
     main: Iterator[AnyMessage], threads: Sequence[Thread], session: Session
 ) -> Iterator[AnyMessage]:
     """Yield all messages, each thread's behind the call that it serves, strays at the end."""
+    if not threads:
+        yield from main
+        return
     waiting = list(threads)
     yield from _expanded(main, waiting, session)
     while waiting:

@@ -7,7 +7,7 @@ used for what order cannot tell: rewinds, and what a compaction kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import force_setattr
 
@@ -24,34 +24,45 @@ from transcripts.stores.claude.reading.user_rows import user_messages
 
 def read_thread(rows: Sequence[Row], session: Session, agent: str | None) -> Iterator[AnyMessage]:
     """Yield the messages of a thread, the main one (``agent`` is None) or a subagent's."""
+    rows = _without_bookkeeping(rows, session)
     ahead = Lookahead(rows, session.damage)
     context = Context(session, ahead, agent)
-    links = _Links(rows, ahead, session)
+    link = _Links(rows, ahead, session).link
     for position, row in enumerate(rows):
-        if row.type in QUIET:
-            context.skip(row)
-            continue
         for message in _messages(row, context):
-            yield links.linked(message, position)
+            link(message, position)
+            yield message
 
 
-def _messages(row: Row, context: Context) -> Iterator[AnyMessage]:
+def _without_bookkeeping(rows: Sequence[Row], session: Session) -> list[Row]:
+    """Return the rows that matter, the others counted: of a long session more than half."""
+    kept: list[Row] = []
+    for row in rows:
+        if row.type not in QUIET or row.uuid or row.link:
+            kept.append(row)
+        else:
+            session.unread[row.type or "", True] += 1
+    return kept
+
+
+def _messages(row: Row, context: Context) -> Iterable[AnyMessage]:
     match row.type:
         case "user":
             if not row.glance.only_answers or not context.ahead.uses.issuperset(row.glance.calls):
-                yield from user_messages(row, context)
+                return user_messages(row, context)
         case "assistant":
-            yield from model_messages(row, context)
+            return model_messages(row, context)
         case "attachment":
-            yield from attachment_messages(row, context)
+            return attachment_messages(row, context)
         case "system" if row.is_boundary:
-            yield boundary_message(row, context)
+            return [boundary_message(row, context)]
         case "system" if row.subtype == RETRY:
-            yield retried(row, context)
+            return [retried(row, context)]
         case "queue-operation" if place_of(row) in context.ahead.undelivered:
-            yield retracted(row, context.fields(row, row.entry, 0, "/content"))
+            return [retracted(row, context.fields(row, row.entry, 0, "/content"))]
         case _:
             context.skip(row)
+    return ()
 
 
 class _Links:
@@ -60,6 +71,7 @@ class _Links:
     def __init__(self, rows: Sequence[Row], ahead: Lookahead, session: Session) -> None:
         self._rows = rows
         self._branches = ahead.branches
+        self._straight = ahead.branches.are_none
         self._session = session
         self._gone_back_to = ahead.branches.gone_back_to()
         self._kept_anywhere = ahead.branches.kept_anywhere()
@@ -67,16 +79,21 @@ class _Links:
         self._previous: str | None = None
         self._before: dict[int, str | None] = {}
 
-    def linked(self, message: AnyMessage, position: int) -> AnyMessage:
-        """Return the message with its links; messages come in order."""
+    def link(self, message: AnyMessage, position: int) -> None:
+        """Give a message its links; messages come in order.
+
+        It was made a moment ago and nobody has it yet: it is not copied for two fields.
+        """
         follows = self._previous
+        self._previous = message.id
+        if self._straight:
+            force_setattr(message, "follows", follows)
+            return
         if position in self._gone_back_to:
             self._before.setdefault(position, follows)
         replaced = self._branches.goes_on_from(position)
         if replaced is not None:
             follows = self._before.get(replaced, follows)
-        self._previous = message.id
-        # The message was made a moment ago and nobody has it yet: it is not copied for two fields.
         force_setattr(message, "follows", follows)
         superseded = self._superseded(position)
         if superseded is not None:
@@ -85,7 +102,6 @@ class _Links:
             self._kept.append((position, message.id))
         if isinstance(message, CompactBoundary):
             force_setattr(message, "preserved", self._preserved_at(position))
-        return message
 
     def _superseded(self, position: int) -> Superseded | None:
         rewound = self._branches.rewound_by(position)
