@@ -37,7 +37,7 @@ def read(path: Path, *, recover: bool) -> Transcript:
 
     A folder is read where it is all that is left of a session: its subagents' threads.
     """
-    opened = _open(path.absolute(), recover=recover, sparing=False)
+    opened = _open(path.absolute(), recover=recover)
     messages = list(opened.messages())
     if not messages:
         raise opened.nothing()
@@ -47,7 +47,7 @@ def read(path: Path, *, recover: bool) -> Transcript:
 def iterate(path: Path, *, recover: bool) -> Iterator[AnyMessage]:
     """Yield the messages of a session in little memory: only the links of its rows are held."""
     with uncollected():
-        opened = _open(path.absolute(), recover=recover, sparing=True)
+        opened = _open(path.absolute(), recover=recover)
     found = False
     for message in opened.messages():
         found = True
@@ -85,10 +85,10 @@ class _Opened(NamedTuple):
         )
 
 
-def _open(path: Path, *, recover: bool, sparing: bool) -> _Opened:
+def _open(path: Path, *, recover: bool) -> _Opened:
     root = layout.root_of(path)
     if not path.is_dir():
-        gathered = gather(path, root, recover=recover, sparing=sparing)
+        gathered = gather(path, root, recover=recover)
     elif layout.is_orphan(path):
         gathered = Gathered(path.name, [], [], {})
     else:
@@ -100,12 +100,12 @@ def _open(path: Path, *, recover: bool, sparing: bool) -> _Opened:
     session_id, rows, damage, inherited = gathered
     threads = [
         *inline_threads([row for row in rows if row.sidechain]),
-        *own_threads(path, root, session_id, damage, recover=recover, sparing=sparing),
+        *own_threads(path, root, session_id, damage, recover=recover),
     ]
     session = Session(
         scope=session_scope(session_id),
         inherited=inherited,
-        stamping=frozenset(row.stamp for row in rows if row.stamp is not None),
+        stamping=frozenset(row.setting.version or "" for row in rows if row.stamped),
         damage=damage,
     )
     return _Opened(path, root, gathered, threads, session)
@@ -148,7 +148,7 @@ _Field = Literal["cwd", "git_branch", "version"]
 
 def first_field(rows: Sequence[Row], name: _Field) -> str | None:
     """Return the first text that rows have under a name."""
-    return next((value for row in rows if (value := getattr(row.entry, name))), None)
+    return next((value for row in rows if (value := getattr(row.setting, name))), None)
 
 
 def last_field(rows: Sequence[Row], name: _Field) -> str | None:

@@ -42,7 +42,7 @@ class Session(msgspec.Struct, kw_only=True):
 
     def id_of(self, row: Row, index: int = 0) -> str:
         """Return the id of a row's message: derived from the record's own id."""
-        own = row.uuid or f"line {row.record.line}"
+        own = row.uuid or f"line {row.line}"
         return derive(self.scope, own, index) if index else self.derived(own)
 
 
@@ -82,7 +82,7 @@ class Context:
             "turn": self.turn,
             "agent": self.agent,
             "inherited_from": Inherited(session=inherited, id=uuid) if inherited else None,
-            "sources": (row.record.at(pointer),),
+            "sources": (row.at(pointer),),
         }
 
     def model_fields(
@@ -126,9 +126,8 @@ class Context:
 
     def damage(self, kind: str, row: Row, why: str) -> None:
         """Report what is wrong about a row."""
-        record = row.record
         self.session.damage.append(
-            Damage(kind=kind, source=record.path, line=record.line, offset=record.offset, why=why)
+            Damage(kind=kind, source=row.path, line=row.line, offset=row.offset, why=why)
         )
 
     def skip(self, row: Row) -> None:

@@ -2,7 +2,8 @@
 
 A record is decoded by the types that its parts mostly have, which passes over all that nobody
 asks for. One with a part of another type is taken from its JSON value instead, part by part: a
-part of an odd type costs that part, never the record. Both ways make the same entry.
+part of an odd type costs that part, never the record. Both ways make the same entry. All records
+are skimmed before the first message can be told; what is skimmed is a part of an entry.
 """
 
 from __future__ import annotations
@@ -39,25 +40,39 @@ class Words(Block, frozen=True, kw_only=True, gc=False, tag="text"):
     text: str
 
 
-class Thought(Block, frozen=True, kw_only=True, gc=False, tag="thinking"):
+class SkimmedThought(Block, frozen=True, kw_only=True, gc=False, tag="thinking"):
+    """A thought, unread."""
+
+
+class SkimmedUse(Block, frozen=True, kw_only=True, gc=False, tag="tool_use"):
+    """A call, and nothing of it but its id."""
+
+    id: str | None = None
+
+
+class SkimmedResult(Block, frozen=True, kw_only=True, gc=False, tag="tool_result"):
+    """The result of a call, unread."""
+
+    tool_use_id: str | None = None
+
+
+class Thought(SkimmedThought, frozen=True, kw_only=True, gc=False, tag="thinking"):
     """What the model thought, with its signature."""
 
     thinking: str | None = None
     signature: str | None = None
 
 
-class ToolUse(Block, frozen=True, kw_only=True, gc=False, tag="tool_use"):
+class ToolUse(SkimmedUse, frozen=True, kw_only=True, gc=False, tag="tool_use"):
     """A call."""
 
-    id: str | None = None
     name: str | None = None
     input: Any = None
 
 
-class ToolResult(Block, frozen=True, kw_only=True, gc=False, tag="tool_result"):
+class ToolResult(SkimmedResult, frozen=True, kw_only=True, gc=False, tag="tool_result"):
     """The result of a call, as the model is shown it."""
 
-    tool_use_id: str | None = None
     content: Any = None
     is_error: bool | None = None
 
@@ -79,6 +94,14 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     cache_read_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
     output_tokens_details: Thinking | None = None
+
+
+class SkimmedMessage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The API message of a row, skimmed."""
+
+    id: str | None = None
+    content: str | list[Words | SkimmedThought | SkimmedUse | SkimmedResult] | None = None
+    usage: Counts | None = None
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -140,8 +163,8 @@ class Side(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
 NO_SIDE = Side()
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
-    """What a record says, each part of the type that it mostly has; None for anything else."""
+class _Linked(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
+    """What a record says that decides about it; None for what is of another type than here."""
 
     type: str | None = None
     subtype: str | None = None
@@ -154,18 +177,34 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel")
     is_sidechain: bool | None = None
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
-    is_api_error_message: bool | None = None
-    agent_id: str | None = None
     timestamp: str | None = None
     cwd: str | None = None
     version: str | None = None
     git_branch: str | None = None
+    origin: Origin | None = None
+    attachment: Attachment | None = None
+
+    @property
+    def origin_kind(self) -> str | None:
+        """What the record says that its prompt came from."""
+        return self.origin.kind or None if self.origin else None
+
+
+class Skimmed(_Linked, frozen=True, kw_only=True, gc=False, rename="camel"):
+    """A record, skimmed: of its message only what else depends on."""
+
+    message: SkimmedMessage | None = None
+
+
+class Entry(_Linked, frozen=True, kw_only=True, gc=False, rename="camel"):
+    """What a record says, as far as it is ever asked."""
+
+    agent_id: str | None = None
+    is_api_error_message: bool | None = None
     permission_mode: str | None = None
     permission_decision: Nothing | UnsetType | None = UNSET
     prompt_source: str | None = None
     tool_denial_kind: str | None = None
-    origin: Origin | None = None
-    attachment: Attachment | None = None
     message: Said | None = None
     tool_use_result: str | list[Nothing] | Side | None = None
 
@@ -184,14 +223,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel")
             return None if self.attachment is None else self.attachment.prompt
         return None if self.message is None else self.message.content
 
-    @property
-    def origin_kind(self) -> str | None:
-        """What the record says that its prompt came from."""
-        return self.origin.kind or None if self.origin else None
 
+skim: Callable[[bytes], Skimmed] = msgspec.json.Decoder(Skimmed).decode
+"""Skim a record by its types; one of other types raises ``msgspec.DecodeError``."""
 
 decode: Callable[[bytes], Entry] = msgspec.json.Decoder(Entry).decode
-"""Decode a record by its types; what is not of them raises ``msgspec.DecodeError``."""
+"""Decode a record by its types; one of other types raises ``msgspec.DecodeError``."""
 
 
 # ------------------------------------------------------------------ from a JSON value

@@ -35,13 +35,10 @@ class Gathered(NamedTuple):
     inherited: dict[str, str]
 
 
-def gather(path: Path, root: Path, *, recover: bool, sparing: bool) -> Gathered:
-    """Return the rows of the session whose file is given.
-
-    With ``sparing``, what they say stays on the disk.
-    """
+def gather(path: Path, root: Path, *, recover: bool) -> Gathered:
+    """Return the rows of the session whose file is given."""
     damage: list[Damage] = []
-    rows = rows_of_file(path, root, damage, recover=recover, sparing=sparing)
+    rows = rows_of_file(path, root, damage, recover=recover)
     session_id = _session_id(path, rows)
     own, foreign, inherited = _partition(_parents_first(rows), session_id)
     inherited |= _copied(own, session_id)
@@ -173,8 +170,8 @@ def _foreign_damage(source: str, foreign: Iterable[Row]) -> list[Damage]:
         Damage(
             kind="foreign_rows",
             source=source,
-            line=row.record.line,
-            offset=row.record.offset,
+            line=row.line,
+            offset=row.offset,
             why=f"{counts[session]} records of session {session} lie in this file",
         )
         for session, row in first.items()
@@ -223,9 +220,9 @@ def _rows_elsewhere(other: Path, root: Path, session_id: str, damage: list[Damag
         damage.append(
             Damage(
                 kind="rows_found_in_other_file",
-                source=found[0].record.path,
-                line=found[0].record.line,
-                offset=found[0].record.offset,
+                source=found[0].path,
+                line=found[0].line,
+                offset=found[0].offset,
                 why=f"{len(found)} records of session {session_id} lie in this file",
             )
         )
@@ -263,10 +260,10 @@ def _without_doubles(rows: list[Row]) -> tuple[list[Row], list[Damage]]:
         damage.append(
             Damage(
                 kind="duplicate_record",
-                source=row.record.path,
-                line=row.record.line,
-                offset=row.record.offset,
-                why=f"record {row.uuid} is already on line {earlier.record.line}",
+                source=row.path,
+                line=row.line,
+                offset=row.offset,
+                why=f"record {row.uuid} is already on line {earlier.line}",
             )
         )
     return kept, damage
@@ -277,9 +274,9 @@ def _dangling(rows: list[Row], foreign: list[Row]) -> list[Damage]:
     return [
         Damage(
             kind="dangling_parent",
-            source=row.record.path,
-            line=row.record.line,
-            offset=row.record.offset,
+            source=row.path,
+            line=row.line,
+            offset=row.offset,
             why=f"parent {row.parent} of record {row.uuid} is nowhere; bridged in file order",
         )
         for row in rows

@@ -15,9 +15,10 @@ from transcripts.stores.claude.reading.entries import (
     Attachment,
     Counts,
     Entry,
-    Said,
-    ToolResult,
-    ToolUse,
+    Skimmed,
+    SkimmedMessage,
+    SkimmedResult,
+    SkimmedUse,
     Words,
 )
 
@@ -50,17 +51,17 @@ NOTHING = Glance()
 _SPENDING = Glance(spends=True)
 _NOTIFYING = Glance(notifies=True)
 _PROMPT = Glance(prompt=True)
-_NO_MESSAGE = Said()
+_NO_MESSAGE = SkimmedMessage()
 
 
-def of_the_model(entry: Entry) -> Glance:
+def of_the_model(entry: Entry | Skimmed) -> Glance:
     """Look at a row of the model's."""
     message = entry.message or _NO_MESSAGE
     spends = message.usage is not None and _spends(message.usage)
     asked_in = entry.request_session_id or None
     content = message.content
     if type(content) is list:
-        uses = [block.id for block in content if type(block) is ToolUse and block.id]
+        uses = [block.id for block in content if isinstance(block, SkimmedUse) and block.id]
         if uses:
             return Glance(tuple(uses), spends=spends, asked_in=asked_in)
     if asked_in is None:
@@ -68,7 +69,7 @@ def of_the_model(entry: Entry) -> Glance:
     return Glance(spends=spends, asked_in=asked_in)
 
 
-def in_the_users_place(entry: Entry) -> Glance:
+def in_the_users_place(entry: Entry | Skimmed) -> Glance:
     """Look at a row of the user's side."""
     content = None if entry.message is None else entry.message.content
     if type(content) is str:
@@ -81,12 +82,12 @@ def in_the_users_place(entry: Entry) -> Glance:
     results = [
         (position, block.tool_use_id)
         for position, block in enumerate(content)
-        if type(block) is ToolResult and block.tool_use_id
+        if isinstance(block, SkimmedResult) and block.tool_use_id
     ]
     if len(results) == len(content):
         return Glance(results=tuple(results), only_answers=True)
     notifies = _may_notify(content)
-    prompt = not any(type(block) is ToolResult for block in content) and not all(
+    prompt = not any(isinstance(block, SkimmedResult) for block in content) and not all(
         isinstance(text := _text_of(block), str) and wordings.typed(text).author == "harness"
         for block in content
     )

@@ -62,9 +62,9 @@ class Lookahead:
             self._damage.append(
                 Damage(
                     kind="duplicate_result",
-                    source=row.record.path,
-                    line=row.record.line,
-                    offset=row.record.offset,
+                    source=row.path,
+                    line=row.line,
+                    offset=row.offset,
                     why=f"call {call} has a result already",
                 )
             )

@@ -109,7 +109,7 @@ def _call(row: Row, entry: Entry, position: int, block: ToolUse, context: Contex
     result = None if answered is None else answered.result()
     fields = context.model_fields(row, entry, position, call)
     if answered is not None:
-        where = answered.row.record.at(f"/message/content/{answered.position}")
+        where = answered.row.at(f"/message/content/{answered.position}")
         fields["sources"] = (*fields["sources"], where)
     message = read_call(use, result, fields, context.session.checklist)
     if result is not None and message.status == "declined" and _was_running(result, context):
@@ -147,7 +147,7 @@ def _ended(message: AnyMessage, end: Notification | None) -> AnyMessage:
     changes: dict[str, Any] = {
         "status": end.status,
         "ended_at": time_of(end.row),
-        "sources": (*message.sources, end.row.record.at(end.pointer)),
+        "sources": (*message.sources, end.row.at(end.pointer)),
     }
     match message:
         case SubAgent(background=True):

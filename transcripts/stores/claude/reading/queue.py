@@ -42,7 +42,7 @@ def undelivered(rows: Iterable[Row]) -> frozenset[Place]:
 
 def place_of(row: Row) -> Place:
     """Return what tells a row without an id from all others."""
-    return row.record.path, row.record.offset
+    return row.path, row.offset
 
 
 def retracted(row: Row, fields: dict[str, Any]) -> UserMessage:

@@ -1,4 +1,4 @@
-"""The rows of one file, one after the other, with what they say kept or left on the disk."""
+"""The rows of one file, one after the other; what they say stays on the disk."""
 
 from __future__ import annotations
 
@@ -7,23 +7,21 @@ from pathlib import Path
 from transcripts.model import Damage
 from transcripts.records import Record, jsonlines
 from transcripts.stores.claude.reading.bookkeeping import QUIET
-from transcripts.stores.claude.reading.entries import Entry, decode, entry_of
-from transcripts.stores.claude.reading.rows import Row, row_of, row_of_entry
-from transcripts.stores.claude.reading.shelf import Shelf, Shelved
+from transcripts.stores.claude.reading.entries import Entry, Skimmed, entry_of, skim
+from transcripts.stores.claude.reading.rows import Row, row_of, row_on
+from transcripts.stores.claude.reading.shelf import Shelf
 
 
-def rows_of_file(
-    path: Path, root: Path, damage: list[Damage], *, recover: bool, sparing: bool
-) -> list[Row]:
+def rows_of_file(path: Path, root: Path, damage: list[Damage], *, recover: bool) -> list[Row]:
     """Return the rows of one file, adding what is wrong to ``damage``.
 
-    With ``sparing``, what they say stays on the disk, and bookkeeping that is only counted is one
-    row for all of its kind, the first.
+    Bookkeeping that is only counted and says neither when nor where is one row for all of its
+    kind, the first: of a long session it is more than half.
     """
-    make = _RowMaker(Shelf(path, path.relative_to(root).as_posix()), sparing=sparing).row
+    make = _RowMaker(Shelf(path, path.relative_to(root).as_posix())).row
     rows: list[Row] = []
     faults = 0
-    for record in jsonlines.skim(path, root, damage, decode, recover=recover):
+    for record in jsonlines.skim(path, root, damage, skim, recover=recover):
         # What was mended on reading is not on the disk as it is here.
         mended = len(damage) != faults and type(record.value) is dict
         rows.append(row_of(record) if mended else make(record))
@@ -34,30 +32,26 @@ def rows_of_file(
 class _RowMaker:
     """Makes the rows of one file."""
 
-    def __init__(self, shelf: Shelf, *, sparing: bool) -> None:
+    def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
-        self._sparing = sparing
-        self._quiet: dict[tuple[str, str | None], Row] = {}
+        self._quiet: dict[tuple[str | None, str | None], Row] = {}
         self._before: Row | None = None
 
     def row(self, record: Record) -> Row:
         """Return the row of a record."""
         value, raw, _, line, offset = record
-        entry: Entry = value if type(value) is Entry else entry_of(value)
-        kind = entry.type
-        quiet = kind in QUIET and self._sparing and not _is_linked(entry)
-        if quiet and (known := self._quiet.get((kind or "", entry.session_id))) is not None:
+        entry: Entry | Skimmed = value if type(value) is Skimmed else entry_of(value)
+        quiet = entry.type in QUIET and _says_nothing(entry)
+        if quiet and (known := self._quiet.get((entry.type, entry.session_id))) is not None:
             return known
-        kept = None if self._sparing else entry
-        # Made as a named tuple makes itself, without the call in between.
-        shelved = tuple.__new__(Shelved, (self._shelf, line, offset, len(raw), kept))
-        row = row_of_entry(shelved, entry, self._before)
+        row = row_on(self._shelf, line, offset, len(raw), entry, self._before)
         if quiet:
-            self._quiet[kind or "", entry.session_id] = row
+            self._quiet[entry.type, entry.session_id] = row
         if row.uuid is not None:
             self._before = row
         return row
 
 
-def _is_linked(entry: Entry) -> bool:
-    return bool(entry.uuid or entry.parent_uuid or entry.logical_parent_uuid or entry.is_sidechain)
+def _says_nothing(entry: Entry | Skimmed) -> bool:
+    linked = entry.uuid or entry.parent_uuid or entry.logical_parent_uuid or entry.is_sidechain
+    return not (linked or entry.timestamp or entry.cwd or entry.version or entry.git_branch)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
-from transcripts.model import Location
 from transcripts.records import jsonlines
 from transcripts.stores.claude.reading.entries import Entry, decode, entry_of
 
@@ -81,52 +80,18 @@ class Shelf:
         return self._file
 
 
-class Shelved(NamedTuple):
-    """A record's place; ``kept`` is what it says, where there is room to keep that."""
+class Held:
+    """A record that is kept whole: like a shelf with nothing else on it."""
 
-    shelf: Shelf
-    line: int
-    offset: int
-    length: int
-    kept: Entry | None
+    def __init__(self, value: dict[str, Any], entry: Entry, name: str) -> None:
+        self.name = name
+        self._value = value
+        self._entry = entry
 
-    @property
-    def path(self) -> str:
-        """The file, relative to the store's root."""
-        return self.shelf.name
+    def entry(self, offset: int, length: int) -> Entry:
+        """Return what the record says."""
+        return self._entry
 
-    @property
-    def entry(self) -> Entry:
-        """What the record says, from the disk where it is not kept."""
-        return self.kept or self.shelf.entry(self.offset, self.length)
-
-    @property
-    def value(self) -> Any:
-        """The whole record, from the disk."""
-        return self.shelf.value(self.offset, self.length)
-
-    def at(self, pointer: str | None) -> Location:
-        """The place of a value inside the record, by JSON pointer, or of the record."""
-        shelf, line, offset, length, _ = self
-        return Location(path=shelf.name, line=line, offset=offset, length=length, pointer=pointer)
-
-
-class Held(NamedTuple):
-    """A record that is kept whole."""
-
-    value: Any
-    entry: Entry
-    path: str
-    line: int
-    offset: int
-    length: int
-
-    def at(self, pointer: str | None) -> Location:
-        """The place of a value inside the record, by JSON pointer, or of the record."""
-        return Location(
-            path=self.path,
-            line=self.line,
-            offset=self.offset,
-            length=self.length,
-            pointer=pointer,
-        )
+    def value(self, offset: int, length: int) -> Any:
+        """Return the whole record."""
+        return self._value
