@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from transcripts.ids import derive, deriving
+from transcripts.ids import Scope, derive
 from transcripts.model import Damage, Inherited
 from transcripts.stores.claude.reading import bookkeeping
 from transcripts.stores.claude.reading.entries import Entry
@@ -35,15 +35,15 @@ class Session(msgspec.Struct, kw_only=True):
     checklist: Checklist = msgspec.field(default_factory=dict)
     damage: list[Damage] = msgspec.field(default_factory=list)
     unread: Counter[tuple[str, bool]] = msgspec.field(default_factory=Counter)
-    derived: Callable[[str], str] = str
+    derived: Callable[..., str] = derive
 
     def __post_init__(self) -> None:
-        self.derived = deriving(self.scope)
+        self.derived = Scope(self.scope).derive
 
     def id_of(self, row: Row, index: int = 0) -> str:
         """Return the id of a row's message: derived from the record's own id."""
         own = row.uuid or f"line {row.line}"
-        return derive(self.scope, own, index) if index else self.derived(own)
+        return self.derived(own, index) if index else self.derived(own)
 
 
 class Context:
