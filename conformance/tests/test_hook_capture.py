@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -9,8 +10,10 @@ import re
 import resource
 import signal
 import stat
+import struct
 import subprocess
 import sys
+import termios
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -34,6 +37,15 @@ PAYLOAD = {
 }
 TEXT = json.dumps(PAYLOAD, ensure_ascii=False, separators=(",", ":"))
 LOCALES = ({"LC_ALL": "C"}, {"PYTHONIOENCODING": "cp932:surrogateescape"}, {"LC_ALL": "ja_JP.SJIS"})
+
+
+STARTING = 10.0
+"""Seconds that a process may need to start on a machine that has much else to do."""
+
+
+def unread(pipe: int) -> int:
+    (waiting,) = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))
+    return waiting
 
 
 def command(log: Path | str, *event: str) -> list[str]:
@@ -175,13 +187,11 @@ def test_a_log_that_is_not_ones_own_file_is_left_alone(tmp_path: Path):
     (tmp_path / "directory").symlink_to(tmp_path, target_is_directory=True)
     (tmp_path / "hard").hardlink_to(other)
     os.mkfifo(tmp_path / "pipe")
-    started = time.monotonic()
     for log in ("link", "directory/log", "hard", "pipe", "", "other/log", "x" * 300):
         recorded(tmp_path / log, b"{}")
     recorded(Path("/dev/full"), b"{}")
     assert other.read_bytes() == b"other\n"
     assert not (tmp_path / "log").exists()
-    assert time.monotonic() - started < 10
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
@@ -219,20 +229,19 @@ def test_twenty_at_once_lose_and_mix_nothing(tmp_path: Path):
 
 
 def test_a_lock_that_is_never_given_back_holds_nobody_up(tmp_path: Path):
-    fcntl = pytest.importorskip("fcntl")
     with (tmp_path / "log").open("wb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         started = time.monotonic()
         recorded(tmp_path / "log", b"{}")
-        assert time.monotonic() - started < capture.LOCKED + 5
+        assert time.monotonic() - started < capture.LOCKED + STARTING
     assert len(rows(tmp_path / "log")) == 1
 
 
 def test_input_that_is_never_closed_holds_nobody_up(tmp_path: Path):
     for data, key, longest in (
-        (TEXT.encode(), "payload", capture.SILENCE),  # whole: it is not even waited for
-        (TEXT.encode()[:-2], "fault", capture.LONGEST + 2),
-        (b"", "fault", capture.SILENCE + 2),
+        (TEXT.encode(), "payload", capture.LONGEST),
+        (TEXT.encode()[:-2], "fault", capture.LONGEST),
+        (b"", "fault", capture.SILENCE),
     ):
         log = tmp_path / f"{len(data)}"
         started = time.monotonic()
@@ -241,7 +250,7 @@ def test_input_that_is_never_closed_holds_nobody_up(tmp_path: Path):
             process.stdin.write(data)
             process.stdin.flush()
             assert process.wait(30) == 0
-            assert time.monotonic() - started < longest
+            assert time.monotonic() - started < longest + STARTING
         (row,) = rows(log)
         assert key in row
         assert "not closed" in row.get("why", "not closed")
@@ -265,7 +274,8 @@ def test_signals_end_with_a_row_and_without_an_error(tmp_path: Path, number: sig
         assert process.stdin
         process.stdin.write(b'{"a": ')
         process.stdin.flush()
-        time.sleep(0.5)
+        while unread(process.stdin.fileno()):  # it minds signals before it reads
+            time.sleep(0.01)
         process.send_signal(number)
         assert process.wait(30) == 0
     (row,) = rows(tmp_path / "log")

@@ -41,6 +41,10 @@ def agent(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
+# One of each way in which hooks are laid out; the others are laid out as one of them.
+LAYOUTS = ("claude", "copilot", "cursor")
+
+
 def installed(agent: str, home: Path, **more: Any) -> Installation:
     return install(agent, home=home, release=RELEASES.get(agent), **more)
 
@@ -114,6 +118,7 @@ EXISTING = {
 }
 
 
+@pytest.mark.parametrize("agent", LAYOUTS)
 @pytest.mark.parametrize("text", EXISTING.values(), ids=EXISTING.keys())
 def test_what_was_there_keeps_every_byte(tmp_path: Path, agent: str, text: str):
     config = tmp_path / CONFIGS[agent]
@@ -216,6 +221,7 @@ def test_the_log_stays(tmp_path: Path):
     assert list(files(tmp_path).values()) == [b"{}\n"]
 
 
+@pytest.mark.parametrize("agent", LAYOUTS)
 @pytest.mark.parametrize(
     ("data", "why"),
     [
@@ -461,7 +467,7 @@ def laid_out(value: Any, indent: Any, line_end: str, start: str) -> bytes:
     return (start + text.replace("\n", line_end) + line_end).encode("utf-8", "surrogatepass")
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.sampled_from(sorted(HARNESSES)),
     SETTINGS.filter(lambda value: isinstance(value.get("hooks", {}), dict)),
