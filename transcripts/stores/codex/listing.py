@@ -6,7 +6,6 @@ comes first; and a file's name and its times on disk say nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from transcripts.stores.base import Listing, Unlisted
 from transcripts.stores.codex import layout
 from transcripts.stores.codex.foreign import mapping, moment, text
 from transcripts.stores.codex.reader import AGENT, lineage_of
-from transcripts.stores.codex.reading.drafts import Spoken
+from transcripts.stores.codex.reading.drafts import Draft, Spoken
 from transcripts.stores.codex.reading.gathering import Gathering
 from transcripts.stores.codex.reading.messages import Thread
 from transcripts.stores.codex.reading.state import State
@@ -97,7 +96,7 @@ def _head(path: Path, root: Path) -> tuple[State, str | None]:
     return gathered.state, None
 
 
-def _prompt(drafts: Sequence[Spoken]) -> str | None:
+def _prompt(drafts: list[Draft]) -> str | None:
     for message in Thread("").messages(drafts):
         if isinstance(message, UserMessage) and message.author == "human":
             return content_text(message.content)

@@ -30,6 +30,7 @@ def read(path: Path, *, recover: bool = False) -> Transcript:
     root = layout.root_of(path)
     state, session_id = _gather(path, root, recover=recover)
     damage = list(state.damage)
+    cwd = text(state.meta.get("cwd")) or _cwd_of(state)
     messages = tuple(_messages(state, session_id, root, damage, recover=recover))
     if not messages:
         raise _nothing(path)
@@ -37,9 +38,9 @@ def read(path: Path, *, recover: bool = False) -> Transcript:
     return Transcript(
         agent=AGENT,
         session_id=session_id,
-        cwd=text(meta.get("cwd")) or _cwd_of(state),
+        cwd=cwd,
         cli_version=text(meta.get("cli_version")),
-        model=state.models[-1] if state.models else None,
+        model=state.model,
         title=state.title,
         git_branch=text(mapping(meta.get("git")).get("branch")),
         created_at=moment(meta.get("timestamp")) or state.first_at,

@@ -2,16 +2,19 @@
 
 What a record says of an earlier one (a result, a rewind, a compaction) can come at any time, so
 no message is told before the last record is seen. Until then a draft keeps only what links it;
-its words lie here, and come back by themselves when they are asked for.
+the rest lies here, packed together with that of its neighbours.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from tempfile import TemporaryFile
 from types import TracebackType
-from typing import IO, NamedTuple
+from typing import IO, Any, TypeVar
+
+T = TypeVar("T")
 
 
 class Attic:
@@ -21,6 +24,7 @@ class Attic:
         self._closing = ExitStack()
         self._file: IO[bytes] | None = None
         self._end = 0
+        self._opened: tuple[Any, Any] = (None, None)
 
     def __enter__(self) -> Attic:
         return self
@@ -33,14 +37,19 @@ class Attic:
     ) -> None:
         self._closing.close()
 
-    def put(self, data: bytes) -> Stored:
-        """Put bytes away."""
+    def put(self, data: bytes) -> int:
+        """Put bytes away, and return where."""
         if self._file is None:
             self._file = self._closing.enter_context(_unnamed_file())
         self._file.write(data)
-        stored = Stored(self, self._end, len(data))
-        self._end += len(data)
-        return stored
+        offset, self._end = self._end, self._end + len(data)
+        return offset
+
+    def opened(self, key: object, unpack: Callable[[], T]) -> T:
+        """Return what is unpacked of something here; what was asked for last stays at hand."""
+        if self._opened[0] is not key:
+            self._opened = key, unpack()
+        return self._opened[1]
 
     def get(self, offset: int, length: int) -> bytes:
         """Return what was put away at a place."""
@@ -51,16 +60,3 @@ class Attic:
 
 def _unnamed_file() -> AbstractContextManager[IO[bytes]]:
     return TemporaryFile(prefix="transcript-")
-
-
-class Stored(NamedTuple):
-    """What was put away, and where."""
-
-    attic: Attic
-    offset: int
-    length: int
-
-    @property
-    def data(self) -> bytes:
-        """The bytes, from the disk."""
-        return self.attic.get(self.offset, self.length)

@@ -7,16 +7,12 @@ becomes messages once the file is read.
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
-import msgspec
-from msgspec import UNSET, Struct, UnsetType, field
+from msgspec import Struct, field
 
 from transcripts.model import Author, Content, Location, Status, Superseded, Usage
-from transcripts.stores.codex.reading.attic import Attic, Stored
 
 Vocabulary = Literal["item", "echo", "completed"]
 """How something was told: as a response item, in an event's echo, as a completed item."""
@@ -47,11 +43,11 @@ class Origin(Struct, frozen=True, kw_only=True):
 
 
 class Response(Struct, eq=False, kw_only=True):
-    """One answer of the model: what it said and called, and the tokens that it took."""
+    """One answer of the model: which it is of the session's, its id, the tokens that it took."""
 
+    number: int
     id: str
     usage: Usage | None = None
-    drafts: list[Draft] = field(default_factory=list)
 
 
 Standing = tuple[
@@ -86,41 +82,36 @@ class Draft(Struct, eq=False):
     told: tuple[Vocabulary, ...] = ()
     superseded_by: Draft | Superseded | None = None
     id: str = ""
-    stored: Stored | None = None
-
-    weighs: ClassVar[tuple[str, ...]] = ()
-    """The fields that take memory: what the draft holds, not what links it to others."""
-
-    def put_away(self, attic: Attic) -> None:
-        """Put away what weighs; it comes back when it is asked for."""
-        names = (*self.weighs, "sources", "told")
-        self.stored = attic.put(packed({name: getattr(self, name) for name in names}))
-        self.leave()
-
-    def leave(self) -> None:
-        """Let go of what is put away; what was changed since then is lost, so this is the last."""
-        if self.stored is not None:
-            for name in (*self.weighs, "sources", "told"):
-                if _is_set(self, name):
-                    delattr(self, name)
+    bundle: Away | None = None
+    place: int = 0
+    mark: int = 0
 
     def __getattr__(self, name: str) -> Any:
         """Bring back what was put away: only a field that is not set comes here."""
-        stored = self.stored if name != "stored" else None
-        if stored is None:
+        bundle = self.bundle if name in self.__struct_fields__ else None
+        if bundle is None:
             raise AttributeError(name)
-        for own, value in unpacked(stored.data):
-            if not _is_set(self, own):
-                setattr(self, own, value)
+        bundle.restore(self)
         return object.__getattribute__(self, name)
 
 
-def _is_set(draft: Draft, name: str) -> bool:
-    try:
-        object.__getattribute__(draft, name)
-    except AttributeError:
-        return False
-    return True
+class Away(Protocol):
+    """Where a draft is put away."""
+
+    def restore(self, draft: Draft) -> None:
+        """Bring it back."""
+
+
+STAYS = frozenset(
+    {
+        *("superseded_by", "id", "bundle", "place", "mark", "ordinal"),
+        *("role", "typed", "trigger", "kept"),
+        *("has_call", "has_output", "interrupted", "caller"),
+        *("report", "failure", "later_exit_code"),
+    }
+)
+"""The fields that stay when a draft is put away: what links it to others, what is asked of many
+drafts in turn, and what is set without a look at the draft."""
 
 
 class Spoken(Draft, eq=False, kw_only=True):
@@ -129,8 +120,6 @@ class Spoken(Draft, eq=False, kw_only=True):
     ``parts`` pairs each part with the author that the record names for it and the kind it
     gives it; ``typed`` says that an event repeats it as a person's input.
     """
-
-    weighs: ClassVar[tuple[str, ...]] = ("content",)
 
     role: Literal["user", "assistant", "developer"]
     own_id: str | None = None
@@ -147,8 +136,6 @@ class Thought(Draft, eq=False, kw_only=True):
 
     Echoes tell one part each: ``echoed`` are the parts that they have told.
     """
-
-    weighs: ClassVar[tuple[str, ...]] = ("texts", "echoed", "sealed")
 
     own_id: str | None = None
     texts: list[str] = field(default_factory=list)
@@ -184,8 +171,6 @@ class Evidence(Struct, kw_only=True):
 class Called(Draft, eq=False, kw_only=True):
     """A call, its result and what the events say of it."""
 
-    weighs: ClassVar[tuple[str, ...]] = ("arguments", "output", "evidence")
-
     call_id: str | None
     has_call: bool = False
     name: str = ""
@@ -206,8 +191,6 @@ class Called(Draft, eq=False, kw_only=True):
 class Searched(Draft, eq=False, kw_only=True):
     """A web search, which has no result of its own in the record."""
 
-    weighs: ClassVar[tuple[str, ...]] = ("action",)
-
     own_id: str | None = None
     action: dict[str, Any] = field(default_factory=dict)
     query: str | None = None
@@ -216,8 +199,6 @@ class Searched(Draft, eq=False, kw_only=True):
 
 class Compacted(Draft, eq=False, kw_only=True):
     """The history before this was replaced."""
-
-    weighs: ClassVar[tuple[str, ...]] = ("summary",)
 
     own_id: str | None = None
     summary: Content | None = None
@@ -235,8 +216,6 @@ class Failed(Draft, eq=False, kw_only=True):
 class Planned(Draft, eq=False, kw_only=True):
     """A plan put before the person."""
 
-    weighs: ClassVar[tuple[str, ...]] = ("text",)
-
     own_id: str | None = None
     text: str
 
@@ -244,53 +223,6 @@ class Planned(Draft, eq=False, kw_only=True):
 class Kept(Draft, eq=False, kw_only=True):
     """A record of the conversation that has no kind of its own."""
 
-    weighs: ClassVar[tuple[str, ...]] = ("value",)
-
     own_id: str | None = None
     record: str
     value: Any
-
-
-# ------------------------------------------------------------------ what is put away, as bytes
-
-
-class _Weight(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The fields that drafts put away; those that a draft does not have are unset."""
-
-    sources: list[Location]
-    told: tuple[str, ...]
-    content: Content | UnsetType = UNSET
-    texts: list[str] | UnsetType = UNSET
-    echoed: list[str] | UnsetType = UNSET
-    sealed: str | UnsetType | None = UNSET
-    arguments: Any = UNSET
-    output: Any = UNSET
-    evidence: Evidence | UnsetType | None = UNSET
-    action: Any = UNSET
-    summary: Content | UnsetType | None = UNSET
-    value: Any = UNSET
-
-
-_PACKED, _PICKLED = b"m", b"p"
-_pack = msgspec.msgpack.Encoder().encode
-_unpack = msgspec.msgpack.Decoder(_Weight).decode
-
-
-def packed(values: dict[str, Any]) -> bytes:
-    """Return values as bytes: fast, or in the slow form that takes every letter and number."""
-    try:
-        return _PACKED + _pack(_Weight(**values))
-    except (UnicodeEncodeError, OverflowError, RecursionError):
-        return _PICKLED + pickle.dumps(values, pickle.HIGHEST_PROTOCOL)
-
-
-def unpacked(data: bytes) -> Iterator[tuple[str, Any]]:
-    """Yield the names and values that were packed."""
-    if data[:1] == _PICKLED:
-        yield from pickle.loads(data[1:]).items()
-        return
-    weight = _unpack(memoryview(data)[1:])
-    for name in _Weight.__struct_fields__:
-        value = getattr(weight, name)
-        if value is not UNSET:
-            yield name, value

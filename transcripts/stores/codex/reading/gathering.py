@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 from transcripts.model import Content, Text
 from transcripts.records import Record
@@ -32,37 +32,6 @@ class Gathering:
         self._calls = Joining(self.state)
         self._replacing = Replacing(self.state, self._pairing)
         self._proposing = Proposing(self.state)
-        self._takers: dict[type, Callable[[Any], None]] = {
-            **dict.fromkeys(get_args(shapes.ResponseItem), self._item),
-            shapes.AnswerCounted: self.state.usage_record,
-            shapes.TurnContext: self._turn_context,
-            shapes.TurnStarted: self._turn_started,
-            shapes.TurnEnded: self._turn_ended,
-            shapes.TokensCounted: self._token_count,
-            shapes.ItemCompleted: self._completed,
-            shapes.TypedEcho: self._typed_echo,
-            shapes.AnsweredEcho: self._answered_echo,
-            shapes.ThoughtEcho: self._thought_echo,
-            shapes.RanEvent: self._evidence_event,
-            shapes.PatchedEvent: self._evidence_event,
-            shapes.ServedEvent: self._evidence_event,
-        }
-        self._items: dict[type, Callable[[Any], None]] = {
-            shapes.Message: self._message,
-            shapes.Reasoned: self._reasoning,
-            shapes.Call: self._call,
-            shapes.CustomCall: self._custom_call,
-            shapes.Output: self._calls.output,
-            shapes.CustomOutput: self._calls.output,
-        }
-        self._completed_items: dict[type, Callable[[Any], None]] = {
-            shapes.TypedItem: self._typed_item,
-            shapes.AnsweredItem: self._answered_item,
-            shapes.ThoughtItem: self._thought_item,
-            shapes.Ran: self._evidence_item,
-            shapes.Patched: self._evidence_item,
-            shapes.Served: self._evidence_item,
-        }
 
     @property
     def looks(self) -> int:
@@ -94,7 +63,7 @@ class Gathering:
             return
         self.state.arrive(record, moment(line.timestamp), line.ordinal, first)
         payload = line.payload
-        self._takers[type(payload)](payload)
+        self._takers[type(payload)](self, payload)
 
     def _take_object(self, record: Record, value: dict[str, Any], first: First | None) -> None:
         """Take in a record that is not of the commonest, or has a field of an odd type."""
@@ -122,7 +91,7 @@ class Gathering:
                 if event is None:
                     self._rare_event(form, payload)
                 else:
-                    self._takers[type(event)](event)
+                    self._takers[type(event)](self, event)
             case "compacted":
                 self._replacing.compacted(payload)
             case "token_usage_record":
@@ -146,7 +115,9 @@ class Gathering:
         state.cwd = context.cwd or state.cwd
         if context.model is not None:
             state.model = context.model
-            state.models.append(context.model)
+
+    def _answer_counted(self, counted: shapes.AnswerCounted) -> None:
+        self.state.usage_record(counted)
 
     def _begin_turn(self, turn: str | None) -> None:
         self.state.turn = turn
@@ -161,7 +132,7 @@ class Gathering:
         before = state.turn
         if passed is not None and passed.turn_id:
             state.turn = passed.turn_id
-        self._items[type(item)](item)
+        self._items[type(item)](self, item)
         state.turn = before
 
     def _rare_item(self, form: str, payload: dict[str, Any]) -> None:
@@ -189,6 +160,9 @@ class Gathering:
             case _:
                 self.state.count(f"response_item/{form}")
         self.state.turn = before
+
+    def _output(self, result: shapes.Output) -> None:
+        self._calls.output(result)
 
     def _call(self, call: shapes.Call) -> None:
         call_id = call.call_id or call.id
@@ -264,7 +238,7 @@ class Gathering:
         before = state.turn
         if event.turn_id:
             state.turn = event.turn_id
-        self._completed_items[type(item)](item)
+        self._completed_items[type(item)](self, item)
         state.turn = before
 
     def _completed_object(self, payload: dict[str, Any]) -> None:
@@ -276,7 +250,7 @@ class Gathering:
         if item is None:
             self._rare_completed(form, value)
         else:
-            self._completed_items[type(item)](item)
+            self._completed_items[type(item)](self, item)
         self.state.turn = before
 
     def _rare_event(self, form: str, payload: dict[str, Any]) -> None:
@@ -415,6 +389,38 @@ class Gathering:
         self.state.drafts.append(
             Kept(*self.state.standing(own_id), own_id=own_id, record=record, value=value)
         )
+
+    _takers: ClassVar[dict[type, Callable[[Gathering, Any], None]]] = {
+        **dict.fromkeys(get_args(shapes.ResponseItem), _item),
+        shapes.AnswerCounted: _answer_counted,
+        shapes.TurnContext: _turn_context,
+        shapes.TurnStarted: _turn_started,
+        shapes.TurnEnded: _turn_ended,
+        shapes.TokensCounted: _token_count,
+        shapes.ItemCompleted: _completed,
+        shapes.TypedEcho: _typed_echo,
+        shapes.AnsweredEcho: _answered_echo,
+        shapes.ThoughtEcho: _thought_echo,
+        shapes.RanEvent: _evidence_event,
+        shapes.PatchedEvent: _evidence_event,
+        shapes.ServedEvent: _evidence_event,
+    }
+    _items: ClassVar[dict[type, Callable[[Gathering, Any], None]]] = {
+        shapes.Message: _message,
+        shapes.Reasoned: _reasoning,
+        shapes.Call: _call,
+        shapes.CustomCall: _custom_call,
+        shapes.Output: _output,
+        shapes.CustomOutput: _output,
+    }
+    _completed_items: ClassVar[dict[type, Callable[[Gathering, Any], None]]] = {
+        shapes.TypedItem: _typed_item,
+        shapes.AnsweredItem: _answered_item,
+        shapes.ThoughtItem: _thought_item,
+        shapes.Ran: _evidence_item,
+        shapes.Patched: _evidence_item,
+        shapes.Served: _evidence_item,
+    }
 
 
 def _call_id(payload: dict[str, Any]) -> str | None:

@@ -8,6 +8,7 @@ only what the script printed.
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -68,25 +69,35 @@ class Thread:
         self.spawned = spawned
         self.provider = provider
 
-    def messages(self, drafts: Sequence[Draft]) -> Iterator[AnyMessage]:
-        """Yield the drafts as messages, in their order, letting go of each draft after it."""
-        self._derive_ids(drafts)
+    def messages(self, drafts: list[Draft]) -> Iterator[AnyMessage]:
+        """Yield the drafts as messages, in their order, taking each from the list: it is let go."""
+        self._derive_ids_of_equal_keys(drafts)
         prompted: set[str] = set()
         counted: set[int] = set()
         follows: str | None = None
-        for draft in drafts:
-            built = self._build(draft, follows, prompted, counted)
-            draft.leave()
-            for message in built:
+        drafts.reverse()
+        while drafts:
+            for message in self._build(drafts.pop(), follows, prompted, counted):
                 yield message
                 follows = message.id
 
-    def _derive_ids(self, drafts: Sequence[Draft]) -> None:
+    def _derive_ids_of_equal_keys(self, drafts: Sequence[Draft]) -> None:
+        """Tell apart those that are told apart by their order; the others wait for their turn."""
+        marks = array("q", [one.mark or hash(one.key) for one in drafts])
+        if len(set(marks)) == len(marks):
+            return
+        many = {mark for mark, uses in Counter(marks).items() if uses > 1}
         uses: Counter[tuple[str | int, ...]] = Counter()
-        for draft in drafts:
-            uses[draft.key] += 1
-            again = () if uses[draft.key] == 1 else (uses[draft.key],)
-            draft.id = derive(self.scope, *draft.key, *again)
+        for mark, draft in zip(marks, drafts, strict=True):
+            if mark in many:
+                uses[draft.key] += 1
+                again = () if uses[draft.key] == 1 else (uses[draft.key],)
+                draft.id = derive(self.scope, *draft.key, *again)
+
+    def _id(self, draft: Draft) -> str:
+        if not draft.id:
+            draft.id = derive(self.scope, *draft.key)
+        return draft.id
 
     def _build(
         self, draft: Draft, follows: str | None, prompted: set[str], counted: set[int]
@@ -124,14 +135,14 @@ class Thread:
     def _common(self, draft: Draft, follows: str | None, counted: set[int]) -> dict[str, Any]:
         response = draft.response
         usage = None
-        if response is not None and id(response) not in counted:
+        if response is not None and response.number not in counted:
             usage = response.usage
-            counted.add(id(response))
+            counted.add(response.number)
         superseded = draft.superseded_by
         if isinstance(superseded, Draft):
-            superseded = Superseded(id=superseded.id, why="compaction")
+            superseded = Superseded(id=self._id(superseded), why="compaction")
         return {
-            "id": draft.id,
+            "id": self._id(draft),
             "at": draft.at,
             "at_source": None if draft.at is None else "record",
             "follows": follows,

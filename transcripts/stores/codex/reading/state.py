@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import datetime
+from itertools import takewhile
 from typing import Any
 
 from transcripts.model import Damage, Location, Usage
@@ -21,6 +22,7 @@ from transcripts.stores.codex.reading.drafts import (
     id_by_place,
 )
 from transcripts.stores.codex.reading.inheriting import First, ordinal_of
+from transcripts.stores.codex.reading.packing import Bundle
 
 _AT_HAND = 64
 
@@ -34,7 +36,6 @@ class State:
         self._put_away = 0
         self.meta: dict[str, Any] = {}
         self.title: str | None = None
-        self.models: list[str] = []
         self.drafts: list[Draft] = []
         self.unread: Counter[str] = Counter()
         self.damage: list[Damage] = []
@@ -50,6 +51,7 @@ class State:
         self._previous_at: datetime | None = None
         self._ordinal: int | None = None
         self._ordinals = _Ordinals()
+        self._responses = 0
         self._response: Response | None = None
         self._last_response: Response | None = None
         self._counts_by_record = False
@@ -140,9 +142,10 @@ class State:
         """Count a draft to the answer that the model is giving."""
         if self._response is None:
             line = self._record.line if self._record else 0
-            self._response = Response(id=id_by_place(line, self._origin()))
+            self._responses += 1
+            own_id = id_by_place(line, self._origin())
+            self._response = Response(number=self._responses, id=own_id)
         draft.response = self._response
-        self._response.drafts.append(draft)
 
     def go_on(self, draft: Draft) -> None:
         """Go on with the answer that a draft was part of.
@@ -166,9 +169,19 @@ class State:
             return
         response.id = counted.response_id or response.id
         response.usage = _usage(counted.usage)
-        last = response.drafts[-1]
+        last = self._last_of(response)
         if isinstance(last, Spoken):
             self.last_of_response[response.id] = last
+            if len(self.last_of_response) > _AT_HAND:
+                del self.last_of_response[next(iter(self.last_of_response))]
+
+    def _last_of(self, response: Response) -> Draft | None:
+        for draft in reversed(self.drafts):
+            if draft.bundle is not None:
+                break
+            if draft.response is response:
+                return draft
+        return None
 
     def token_count(self, info: Any) -> None:
         """Take in a count of tokens, which is repeated where nothing was added."""
@@ -185,10 +198,13 @@ class State:
         """Put away the drafts that lie behind, if there is an attic: most are not changed again."""
         if self._attic is None or len(self.drafts) - self._put_away < 2 * _AT_HAND:
             return
-        end = len(self.drafts) - _AT_HAND
-        for draft in self.drafts[self._put_away : end]:
-            draft.put_away(self._attic)
-        self._put_away = end
+        # What belongs to an answer that may go on is still told apart by that answer itself.
+        unfinished = [one for one in (self._response, self._last_response) if one is not None]
+        behind = self.drafts[self._put_away : -_AT_HAND]
+        some = list(takewhile(lambda one: one.response not in unfinished, behind))
+        if some:
+            Bundle(some, self._attic)
+        self._put_away += len(some)
 
     def go_back(self, ordinal: int) -> None:
         """Let the records be numbered from an ordinal on again."""
@@ -213,8 +229,6 @@ class State:
         del self.drafts[place]
         if place < self._put_away:
             self._put_away -= 1
-        if draft.response is not None:
-            draft.response.drafts.remove(draft)
 
 
 class _Ordinals:
