@@ -19,7 +19,6 @@ from jsonschema import Draft202012Validator
 
 from conformance.corpus import (
     CANNOT,
-    HOOK_LOG,
     HOOKED,
     Case,
     CorpusError,
@@ -31,6 +30,7 @@ from conformance.corpus import (
 )
 from conformance.shapes import schema_of
 from live import lint as origins
+from live.hooklog import LOGS
 from live.sanitise import Unfaithful
 
 _TOP_LEVEL = frozenset({"case.json", "truth.json", "model.jsonl", "expected.json"})
@@ -169,25 +169,30 @@ def _hooked(case: Case, hooked: Case) -> Iterator[str]:
     if not (hooked.home / run.session_path).exists():
         yield f"session_path {run.session_path} is not under its home/"
     seen: Counter[str] = Counter()
+    for log in sorted(hooked.directory.glob(LOGS)):
+        yield from _hook_log(log, seen)
+    if seen != run.seen:
+        yield f"the logs hold {dict(sorted(seen.items()))}, case.json says {dict(run.seen)}"
+    for event in sorted(set(seen) - set(run.registered)):
+        yield f"nobody registered a hook for {event}"
+
+
+def _hook_log(log: Path, seen: Counter[str]) -> Iterator[str]:
     before = ""
-    for number, line in _lines(hooked.directory / HOOK_LOG):
+    for number, line in _lines(log):
         try:
             row = msgspec.json.decode(line)
         except msgspec.DecodeError as error:
-            yield f"{HOOK_LOG}:{number}: not JSON: {error}"
+            yield f"{log.name}:{number}: not JSON: {error}"
             continue
-        wrong = list(_violations("hook", row, f"{HOOK_LOG}:{number}"))
+        wrong = list(_violations("hook", row, f"{log.name}:{number}"))
         yield from wrong
         if wrong:
             continue
         seen[row["event"]] += 1
         if row["observed_at"] < before:
-            yield f"{HOOK_LOG}:{number}: observed before the line above"
+            yield f"{log.name}:{number}: observed before the line above"
         before = row["observed_at"]
-    if seen != run.seen:
-        yield f"{HOOK_LOG} holds {dict(sorted(seen.items()))}, case.json says {dict(run.seen)}"
-    for event in sorted(set(seen) - set(run.registered)):
-        yield f"{HOOK_LOG}: nobody registered a hook for {event}"
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

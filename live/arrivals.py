@@ -5,13 +5,15 @@ after the other arrives in that order, and that order stays. The calls of one an
 announce all at once; then the processes race, and which line stands first says nothing about
 the CLI. Only such lines change places: neighbours of one event, of different calls of one
 answer, that came within a moment of each other (then they stand as the model made the calls);
-and neighbours of two events that the agent's table says are started together. A row that was
+neighbours of two events that the agent's table says are started together; and what a subagent
+does beside the one who sent it. A row that was
 waited for is moved past by none, so a call's own rows, its prompt's and its turn's keep their
 places. Times stay where they are: the n-th line has the n-th time.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -22,6 +24,13 @@ from live.sanitise.rules import Hooks
 
 _AT_ONCE_SECONDS = 0.3
 """Scripted commands end further apart than this; processes started at once don't arrive so."""
+
+_BEGUN_SECONDS = 1.0
+"""What comes of a call can be awaited longer than processes take to start on a busy machine."""
+
+_BESIDE_SECONDS = 1.5
+"""What a subagent takes to begin, and whoever sent it to come to the next thing: who waits for
+it waits longer."""
 
 Rows = list[dict[str, Any]]
 
@@ -35,9 +44,11 @@ def arranged(rows: Sequence[dict[str, Any]], exchanges: Sequence[Exchange], tabl
         moved = False
         for index in range(len(found) - 1):
             early, late = found[index], found[index + 1]
-            if abs(late[1] - early[1]) > _AT_ONCE_SECONDS:
-                continue
-            if _by_call(early, late) or _by_event(early[0], late[0], table):
+            apart = abs(late[1] - early[1])
+            at_once = apart <= _moment(early[0], table) and (
+                _by_call(early, late) or _by_event(early[0], late[0], table)
+            )
+            if at_once or (apart <= _BESIDE_SECONDS and _by_thread(early[0], late[0], table)):
                 found[index], found[index + 1] = late, early
                 moved = True
     return [
@@ -46,10 +57,16 @@ def arranged(rows: Sequence[dict[str, Any]], exchanges: Sequence[Exchange], tabl
     ]
 
 
-Place = tuple[str, int]
-"""A response's id and a call's index in it."""
+Place = tuple[str, int, int]
+"""A response's id, a call's index in it, and where in a call that is a script."""
 
 _Found = tuple[dict[str, Any], float, Place | None]
+
+
+def _moment(row: Mapping[str, Any], table: Hooks) -> float:
+    """Return within how many seconds the row after one is started at the same time."""
+    begins = bool(table.result) and _first(row["payload"], table.result) is None
+    return _BEGUN_SECONDS if begins else _AT_ONCE_SECONDS
 
 
 def _by_call(early: _Found, late: _Found) -> bool:
@@ -57,7 +74,7 @@ def _by_call(early: _Found, late: _Found) -> bool:
     (one, _, place), (other, _, behind) = early, late
     if place is None or behind is None or one["event"] != other["event"]:
         return False
-    return place[0] == behind[0] and place[1] > behind[1]
+    return place[0] == behind[0] and place[1:] > behind[1:]
 
 
 def _by_event(early: Mapping[str, Any], late: Mapping[str, Any], table: Hooks) -> bool:
@@ -70,42 +87,73 @@ def _by_event(early: Mapping[str, Any], late: Mapping[str, Any], table: Hooks) -
     )
 
 
+def _by_thread(early: Mapping[str, Any], late: Mapping[str, Any], table: Hooks) -> bool:
+    """Whether a subagent's row is before one of who sent it, who does not wait for that."""
+    of_agent = _first(early["payload"], table.thread) is not None
+    waited = early["event"] in table.thread_ends
+    return of_agent and not waited and _first(late["payload"], table.thread) is None
+
+
 class _Calls:
     """The calls that the scripted model made, found again by what a hook tells of them."""
 
     def __init__(self, exchanges: Sequence[Exchange], table: Hooks) -> None:
         self._table = table
         self._ids: dict[str, Place] = {}
-        self._inputs: dict[tuple[str, str], Place | None] = {}
+        self._made: list[tuple[str, Any, Place]] = []
         for exchange in exchanges:
             for index, call in enumerate(exchange.answer.calls):
-                place = (exchange.response or "", index)
+                place = (exchange.response or "", index, 0)
                 self._ids[call.id] = place
-                key = (call.name, _canonical(call.arguments))
-                self._inputs[key] = None if key in self._inputs else place
+                self._made.append((call.name, _parsed(call.arguments), place))
 
     def place(self, payload: Mapping[str, Any]) -> Place | None:
-        """Return which call a payload is of; by its name and input where it bears no id."""
+        """Return which call a payload is of; by its input, whole or in part, where it bears no id.
+
+        Where several calls were given the same, the tool's name tells them apart, or nothing:
+        hooks may be told other names than the model.
+        """
         given = _first(payload, self._table.call)
-        if given is not None:
-            return self._ids.get(str(given))
-        name, value = _first(payload, self._table.tool), _first(payload, self._table.input)
-        if name is None or value is None:
+        if given is not None and str(given) in self._ids:
+            return self._ids[str(given)]
+        name, value = _first(payload, self._table.tool), _parsed(_first(payload, self._table.input))
+        if not isinstance(value, dict) or not value:
             return None
-        return self._inputs.get((str(name), _canonical(value)))
+        return (
+            self._only(name, [(one[0], one[2]) for one in self._made if one[1] == value])
+            or self._only(name, [(one[0], one[2]) for one in self._made if _holds(one[1], value)])
+            or self._only(name, [place for one in self._made for place in _quoting(one, value)])
+        )
+
+    @staticmethod
+    def _only(name: Any, found: Sequence[tuple[str, Place]]) -> Place | None:
+        named = [place for called, place in found if called == name]
+        places = named if len(found) > 1 else [place for _, place in found]
+        return places[0] if len(places) == 1 else None
+
+
+def _holds(arguments: Any, value: Mapping[str, Any]) -> bool:
+    return isinstance(arguments, dict) and value.items() <= arguments.items()
+
+
+def _quoting(made: tuple[str, Any, Place], value: Mapping[str, Any]) -> list[tuple[str, Place]]:
+    """Return where in a call that is a script an input is quoted, as the call of that place."""
+    name, script, (response, index, _) = made
+    if not isinstance(script, str):
+        return []
+    places = [script.find(json.dumps(one)) for one in value.values()]
+    return [] if min(places) < 0 else [(name, (response, index, min(places)))]
 
 
 def _first(payload: Mapping[str, Any], names: Sequence[str]) -> Any:
     return next((payload[name] for name in names if payload.get(name) is not None), None)
 
 
-def _canonical(value: Any) -> str:
+def _parsed(value: Any) -> Any:
     if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return value
-    return json.dumps(value, sort_keys=True)
+        with contextlib.suppress(ValueError):
+            return json.loads(value)
+    return value
 
 
 def _seconds(row: Mapping[str, Any]) -> float:

@@ -24,13 +24,14 @@ from live.agents.base import CannotDo, Driver, find_driver
 from live.arrivals import arranged
 from live.casefiles import compare, encoded, line, pretty, write
 from live.cleaning import asked, sanitiser_of, session_path
-from live.hooklog import LOG, PLACE
+from live.hooklog import PLACE
 from live.model import log, script
 from live.model.script import Scenario
 from live.proof import same_shape
 from live.releases import Release, install
-from live.running import perform
+from live.running import Run, perform
 from live.sanitise import REVISION, Document, encode, load, rules, without_chance
+from live.sanitise.rules import Hooks
 from live.truth import expected, truth
 from live.unrecorded import unrecorded
 
@@ -133,14 +134,13 @@ def _run(
     sanitiser = sanitiser_of(scenario, driver, run)
     clean = sanitiser.documents(raw)
     same_shape(raw, clean, table)
-    rows = arranged(run.told, run.exchanges, table.hooks)
-    told = Document(path=LOG, form="lines", records=tuple(rows), style="\n")
-    log_clean = sanitiser.logged(told)
-    same_shape([told], [log_clean], table.of_hooks())
+    logs = _logs(driver, run, table.hooks)
+    logs_clean = [sanitiser.logged(one) for one in logs]
+    same_shape(logs, logs_clean, table.of_hooks())
     model = [asked(row, sanitiser) for row in log.committed(run.exchanges, run.play)]
     contents = {
         **{f"home/{name}": content for name, content in encoded(clean)},
-        LOG: encode(log_clean),
+        **{one.path: encode(one) for one in logs_clean},
         "model.jsonl": b"".join(line(row) for row in model),
     }
     missing = unrecorded(expected(run.steps, driver, scenario, run.exchanges), raw)
@@ -150,7 +150,23 @@ def _run(
         "session_id": sanitiser.text(run.session_id, ()),
         "session_path": session_path(run, driver, clean, sanitiser),
         "registered": list(run.registered),
-        "seen": dict(sorted(Counter(row["event"] for row in rows).items())),
+        "seen": dict(sorted(Counter(row["event"] for row in run.told).items())),
         "files": {name: write(target / name, content) for name, content in contents.items()},
         "unrecorded": missing,
     }
+
+
+def _logs(driver: Driver, run: Run, table: Hooks) -> list[Document]:
+    """Return what the hooks were told, a document for each log."""
+    kept: dict[str, list[dict[str, Any]]] = {}
+    for row in run.told:
+        kept.setdefault(driver.hook_log(row["event"]), []).append(row)
+    return [
+        Document(
+            path=name,
+            form="lines",
+            records=tuple(arranged(rows, run.exchanges, table)),
+            style="\n",
+        )
+        for name, rows in sorted(kept.items())
+    ]

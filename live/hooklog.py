@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 LOG = "hooks.jsonl"
+LOGS = "hooks*.jsonl"
+"""All logs of a run: one, unless events were registered under two names each."""
 PLACE = "hooked"
 """Where a case keeps its run with hooks."""
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from live.agents.base import find_driver
 from live.composing import play, steps
-from live.hooklog import LOG, PLACE
+from live.hooklog import LOGS, PLACE
 from live.model import script
 from live.sanitise import (
     Document,
@@ -47,13 +47,13 @@ def provenance(case: Path) -> list[str]:
     found = list(_unknown(documents, facts, table, script_words | _ids(documents, table)))
     if hooked.is_dir():
         words = script_words | hook_words(facts["hooked"]["registered"])
-        told = load(hooked / LOG, LOG)
+        told = [load(path, path.name) for path in sorted(hooked.glob(LOGS))]
         of_hooks = table.of_hooks()
         beside = _documents(hooked)
-        words |= _ids([*beside, told], of_hooks)
+        words |= _ids([*beside, *told], of_hooks)
         found += (f"{PLACE}/{one}" for one in _unknown(beside, facts, table, words))
         words |= {*table.hooks.words}
-        found += (f"{PLACE}/{one}" for one in _unknown([told], facts, of_hooks, words))
+        found += (f"{PLACE}/{one}" for one in _unknown(told, facts, of_hooks, words))
     return found
 
 

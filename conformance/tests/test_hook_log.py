@@ -212,3 +212,42 @@ def test_no_order_of_arrival_takes_an_end_before_its_beginning() -> None:
         found = order(rows, THREE)
         for one in "abc":
             assert found.index(("Before", one)) < found.index(("After", one))
+
+
+def test_a_call_is_known_by_a_part_of_its_input_under_whatever_name() -> None:
+    both = exchange(("a", {"run": "x", "why": "w"}), ("b", {"run": "y", "why": "w"}))
+    rows = [
+        told(1, "Before", tool="Bash", input={"run": "y"}),
+        told(1.01, "Before", tool="Bash", input={"run": "x"}),
+    ]
+    found = arranged(rows, [both], TABLE)
+    assert [row["payload"]["input"]["run"] for row in found] == ["x", "y"]
+
+
+def test_calls_made_inside_one_script_stand_as_it_makes_them() -> None:
+    script = exchange(("outer", 'both(sh({cmd: "echo \\"b\\""}), sh({cmd: "echo a"}))'))
+    rows = [
+        told(1, "Before", id="x-2", tool="Bash", input={"command": "echo a"}),
+        told(1.01, "Before", id="x-1", tool="Bash", input={"command": 'echo "b"'}),
+    ]
+    assert [one for _, one in order(rows, script)] == ["x-1", "x-2"]
+
+
+def test_what_a_subagent_does_beside_its_sender_stands_behind_it_until_it_ends() -> None:
+    table = Hooks(thread=("agent",), thread_ends=("AgentEnd",))
+    rows = [
+        told(1, "Before", agent="child"),
+        told(1.5, "Asked"),
+        told(5, "AgentEnd", agent="child"),
+        told(5.1, "After"),
+    ]
+    found = [row["event"] for row in arranged(rows, [], table)]
+    assert found == ["Asked", "Before", "AgentEnd", "After"]
+
+
+def test_beginnings_are_put_in_order_over_a_longer_time_than_ends() -> None:
+    table = Hooks(call=("id",), result=("result",))
+    rows = [told(1, "Before", id="b"), told(1.8, "Before", id="a")]
+    assert [row["payload"]["id"] for row in arranged(rows, [THREE], table)] == ["a", "b"]
+    rows = [told(1, "After", id="b", result=1), told(1.8, "After", id="a", result=2)]
+    assert [row["payload"]["id"] for row in arranged(rows, [THREE], table)] == ["b", "a"]

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 
 from live.conversation import Conversation
+from live.hooklog import LOG
 from live.model.play import Auxiliary, Play, Wire, WireCall
 from live.model.script import Call, Failure, Response, Scenario, Turn, needs_person
 from live.sandbox import Sandbox
@@ -114,6 +115,12 @@ class Driver(ABC):
         """
         del home, workspace, command
         raise Untaught(f"no way is known to register hooks in {self.agent} {self.version}")
+
+    def hook_log(self, event: str) -> str:
+        """Return the name of the log in which an event is kept: one, unless events are registered
+        under two names of which each makes a log of its own."""
+        del event
+        return LOG
 
     def workspace_files(self, scenario: Scenario) -> Mapping[str, str]:
         """Return what the scenario's instructions and commands are as files of the workspace.

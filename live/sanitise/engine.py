@@ -68,6 +68,7 @@ class Sanitiser:
         self._clocks: dict[str, renaming.Clock] = {}
         self._places: dict[str, Place] = {}
         self._files: list[tuple[Document, Document]] = []
+        self._dated: dict[str, str] = {}
 
     def documents(self, documents: Sequence[Document]) -> list[Document]:
         """Return all files of a run, sanitised, in an order that no chance decides."""
@@ -77,6 +78,11 @@ class Sanitiser:
             self._learn(document)
         self._settle()
         clean = [self._document(document) for document in ordered]
+        self._dated = {
+            document.path: one.path
+            for document, one in zip(ordered, clean, strict=True)
+            if renaming.stamps(document.path, self._clock)
+        }
         clean = with_all_offsets(ordered, clean, self._rules.offsets)
         return with_reaches(ordered, clean, self._rules.reaches)
 
@@ -105,7 +111,8 @@ class Sanitiser:
         what the model was asked.
 
         It has a clock of its own: whether a hook was told before or after a record was written
-        is chance. Every time in a row is the row's: when it was told.
+        is chance. Every time in a row is the row's: when it was told. Only a file's name bears
+        the file's.
         """
         self._rules = self._rules.of_hooks()
         self._provenance.admit(self._rules.hooks.words)
@@ -332,6 +339,11 @@ class Sanitiser:
         spans += [
             (match.start(), match.end(), self._ids[match[0]])
             for match in self._known.finditer(text)
+        ]
+        spans += [
+            (text.index(name), text.index(name) + len(name), new)
+            for name, new in self._dated.items()
+            if name in text
         ]
         spans += [
             (match.start(), match.end(), renaming.spelt(self._moment(seconds, place), match))

@@ -13,14 +13,18 @@ from typing import Any
 import msgspec
 
 from live.sanitise.documents import Document, dumps
+from live.sanitise.marks import marks_in_order
 from live.sanitise.rules import Anchored, Floating, Neighbours, Rules
 
 
 def in_order(document: Document, rules: Rules) -> Document:
     """Return a file of lines with all neighbours in the order that the table says."""
-    if document.form != "lines" or not rules.neighbours:
+    marks = rules.hooks.marks
+    if document.form != "lines" or not (rules.neighbours or marks):
         return document
     records = list(document.records)
+    if marks is not None and any(_kind(record) == marks.start for record in records):
+        records = marks_in_order(records, marks)
     for rule in rules.neighbours:
         for index in range(len(records) - 1):
             if _are(rule, records[index], records[index + 1]):

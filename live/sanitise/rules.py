@@ -130,13 +130,34 @@ class Together(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     why: str
 
 
+class Marks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What hooks leave in the CLI's own files: see :mod:`live.sanitise.marks`.
+
+    ``start`` and ``end`` are the kinds of record, ``event`` and ``invocation`` keys of their data,
+    ``id``, ``parent`` and ``time`` those of every record. ``together`` are events whose hooks run
+    at once.
+    """
+
+    start: str
+    end: str
+    event: str
+    invocation: str
+    id: str
+    parent: str
+    time: str
+    together: tuple[tuple[str, ...], ...]
+    why: str
+
+
 class Hooks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an agent tells its hooks: the table of a hook log, beside that of the files.
 
     ``structural``, ``ids``, ``measured`` and ``emptied`` are as in :class:`Rules`, whose own hold
     too. ``words`` are pieces of paths and other names that stand inside longer texts. ``call``,
     ``tool`` and ``input`` are the keys under which a payload may bear its call's id, tool and
-    arguments. ``together``: see :class:`Together`.
+    arguments, ``result`` those under which it bears what came of the call. ``thread`` are the keys
+    under which a subagent's payload names it, ``thread_ends`` the events that somebody waits for.
+    ``together``: see :class:`Together`. ``marks``: see :class:`Marks`.
     """
 
     structural: tuple[str, ...] = ()
@@ -147,7 +168,11 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     call: tuple[str, ...] = ()
     tool: tuple[str, ...] = ()
     input: tuple[str, ...] = ()
+    result: tuple[str, ...] = ()
     together: tuple[Together, ...] = ()
+    thread: tuple[str, ...] = ()
+    thread_ends: tuple[str, ...] = ()
+    marks: Marks | None = None
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

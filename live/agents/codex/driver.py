@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 
 from live.agents.base import CannotDo, Driver, Expected, Translation
-from live.agents.codex import code_mode, failures, offered, streaming, words
+from live.agents.codex import code_mode, failures, hooks, offered, streaming, words
 from live.agents.codex.settings import API_KEY_VARIABLE, Settings, config_toml
 from live.agents.codex.traits import traits
 from live.agents.codex.typed import TypedConversation
@@ -31,7 +31,7 @@ from live.model.script import (
     UseSkill,
     ViewImage,
 )
-from live.sandbox import HOME, TOOLS, Sandbox
+from live.sandbox import HOME, TOOLS, WORKSPACE, Sandbox
 from live.terminal import Terminal
 
 CLASSIC = "classic-tools"
@@ -55,6 +55,8 @@ exec "$program" "$@"
 # Longer than a command without a pause takes, also in code mode; shorter than the pauses in
 # the scenarios' commands.
 _TOOL_SECONDS = 0.4
+# With hooks, of which each takes a moment and is waited for.
+_HOOKED_TOOL_SECONDS = 1.2
 # Long enough for a subagent to start, run a quick command and report.
 _CHILD_SECONDS = 3.0
 # Longer than a commit of a scenario's workspace takes.
@@ -126,6 +128,15 @@ class CodexDriver(Driver):
             path = Path(offered.skill_path(name, str(home)))
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
+
+    def register_hooks(self, home: Path, workspace: str, command: str) -> Sequence[str]:
+        """Write ``~/.codex/hooks.json``, and into the configuration that its hooks are trusted."""
+        events = self._traits.hook_events
+        if not events:
+            raise CannotDo(hooks.NONE.format(version=self.version))
+        inside = HOME if workspace == WORKSPACE else str(home)
+        hooks.lay(home / ".codex", f"{inside}/.codex", events, command)
+        return events
 
     def _settings(self, scenario: Scenario | None) -> Settings:
         agents = self._traits.agents
@@ -338,7 +349,8 @@ class CodexDriver(Driver):
         first answer is waited for.
         """
         opening = _COPY_SECONDS if self._traits.photographs else 0.0
-        threads = tuple(_paced(one, opening) for one in play.threads)
+        lasting = _HOOKED_TOOL_SECONDS if self.hooked else _TOOL_SECONDS
+        threads = tuple(_paced(one, opening, lasting) for one in play.threads)
         return msgspec.structs.replace(play, threads=threads)
 
     def streamed(self, said: Sequence[str]) -> Sequence[Sequence[Any]]:
@@ -371,14 +383,14 @@ class CodexDriver(Driver):
         return None
 
 
-def _paced(thread: Thread, opening: float) -> Thread:
+def _paced(thread: Thread, opening: float, lasting: float) -> Thread:
     return msgspec.structs.replace(
         thread,
         turns=tuple(
             msgspec.structs.replace(
                 turn,
                 responses=tuple(
-                    _paced_response(one, 0.0 if at else opening)
+                    _paced_response(one, 0.0 if at else opening, lasting)
                     for at, one in enumerate(turn.responses)
                 ),
             )
@@ -387,11 +399,11 @@ def _paced(thread: Thread, opening: float) -> Thread:
     )
 
 
-def _paced_response(response: PlayResponse, opening: float) -> PlayResponse:
+def _paced_response(response: PlayResponse, opening: float, lasting: float) -> PlayResponse:
     waits = any(words.is_waiting(call.id) for call in response.calls)
     return msgspec.structs.replace(
         response,
-        linger=_TOOL_SECONDS if response.calls else 0.0,
+        linger=lasting if response.calls else 0.0,
         delay=_CHILD_SECONDS if waits else opening,
     )
 

@@ -48,6 +48,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     ``goes_back`` says that going back in a conversation is no fork. ``makes_folders`` says
     that leave for a file is leave for its folder too. ``ends_commands`` says that the terminal
     interface writes down, when it quits, that it killed what still ran.
+    ``hook_events`` are the hook events that it knows; others in its ``hooks.json`` it passes over.
     ``resumes_by_path`` says that ``exec`` has no ``resume`` and takes the rollout's
     path from its configuration; ``hangs_after_failure`` that it stays when its turn has failed.
     """
@@ -72,6 +73,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     goes_back: bool
     makes_folders: bool
     ends_commands: bool
+    hook_events: tuple[str, ...]
     resumes_by_path: bool
     hangs_after_failure: bool
 
@@ -124,6 +126,19 @@ _STREAMED = ("0.150.0", "0.171.0")
 _DAEMON = Version(0, 171, 0)
 _ENVELOPE = Version(0, 45, 0)
 
+_HOOK_EVENTS = {
+    Version(0, 130, 0): (
+        *("SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse"),
+        *("PreCompact", "PostCompact", "Stop"),
+    ),
+    Version(0, 140, 0): ("SubagentStart", "SubagentStop"),
+    Version(0, 145, 0): ("SessionEnd",),
+    Version(0, 150, 0): ("Interrupt",),
+    Version(0, 171, 0): ("PreModelRequest", "PostModelRequest"),
+}
+"""The events by the first recorded release that lists them (``hooks/list`` of its server): each
+lists just these and all earlier ones."""
+
 
 def traits(version: str) -> Traits:
     """Return the traits of an exact release; ValueError if it is not one."""
@@ -150,6 +165,9 @@ def traits(version: str) -> Traits:
         knows_full_context=release >= _KNOWS_FULL_CONTEXT,
         goes_back=release >= _GOES_BACK,
         ends_commands=release >= _ENDS_COMMANDS,
+        hook_events=tuple(
+            event for since, events in _HOOK_EVENTS.items() if release >= since for event in events
+        ),
         makes_folders=release >= _MAKES_FOLDERS,
         resumes_by_path=release < _ENVELOPE,
         hangs_after_failure=release < _ENVELOPE,

@@ -29,12 +29,13 @@ from live.agents.copilot.person import CopilotPerson
 from live.agents.copilot.traits import traits
 from live.agents.copilot.words import PATCH, Words
 from live.agents.patches import files_before
+from live.hooklog import LOG
 from live.mcp_server import SERVER
 from live.model.play import Auxiliary, Play, Thread, Wire
 from live.model.script import Call, Create, Failure, Mcp, Response, Scenario, Spawn, Turn, calls_of
 from live.pictures import digest
 from live.releases import cache_root
-from live.sandbox import MCP_COMMAND, Sandbox
+from live.sandbox import HOOK_COMMAND, MCP_COMMAND, Sandbox
 
 CHAT = "chat"
 """The dialect of a provider that speaks chat completions."""
@@ -168,6 +169,26 @@ class CopilotDriver(Driver):
             head = f"---\nname: {name}\ndescription: {json.dumps(skill.description)}\n---\n"
             place.write_text(f"{head}\n{skill.body}", encoding="utf-8")
 
+    def register_hooks(self, home: Path, workspace: str, command: str) -> Sequence[str]:
+        """Write the person's hooks, in both spellings where both are recorded.
+
+        The oldest releases look for hooks only in the project, where they are laid beforehand.
+        """
+        del workspace
+        if self._traits.hooks_in_project:
+            return self._traits.hook_events
+        place = home / ".copilot" / "hooks"
+        place.mkdir(parents=True)
+        spelt = {"camel": self._traits.hook_events, "pascal": self._traits.other_hook_names}
+        for name, events in spelt.items():
+            if events:
+                _write_json(place / f"{name}.json", _hooks(events, command))
+        return [event for events in spelt.values() for event in events]
+
+    def hook_log(self, event: str) -> str:
+        """Return a log for each spelling: what is told under one is a whole log by itself."""
+        return "hooks.pascal.jsonl" if event in self._traits.other_hook_names else LOG
+
     def arguments(self, prompt: str, *, resume: str | None, session_id: str) -> Sequence[str]:
         """Return the arguments of one non-interactive run."""
         found = ["-p", prompt, "--allow-all-tools"]
@@ -189,6 +210,9 @@ class CopilotDriver(Driver):
         made = {Path(one.path).parent for one in _all_calls(scenario) if isinstance(one, Create)}
         there = {parent for path in scenario.workspace for parent in Path(path).parents}
         files |= {f"{parent}/.gitkeep": "" for parent in made - there if parent != Path()}
+        if self.hooked and self._traits.hooks_in_project:
+            hooks = _hooks(self._traits.hook_events, HOOK_COMMAND)
+            files[".github/hooks/hooks.json"] = json.dumps(hooks, indent=2) + "\n"
         if scenario.instructions is not None:
             files["AGENTS.md"] = scenario.instructions
         return files
@@ -412,6 +436,16 @@ def _lasts(event: Any) -> bool:
 
 def _all_calls(scenario: Scenario) -> list[Call]:
     return [call for turn in scenario.turns for call in calls_of(turn.responses)]
+
+
+def _hooks(events: Sequence[str], command: str) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "hooks": {
+            event: [{"type": "command", "bash": f"{command} {event}", "timeoutSec": 60}]
+            for event in events
+        },
+    }
 
 
 def _write_json(path: Path, value: Any) -> None:

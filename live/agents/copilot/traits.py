@@ -68,7 +68,31 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     go by what the provider counts."""
     asks_by_form: bool
     """``ask_user`` takes the schema of a form, not a list of choices."""
+    hook_events: tuple[str, ...]
+    """The hook events that it knows; others in its files it passes over."""
+    hooks_in_project: bool
+    """Hooks are looked for in the project's ``.github/hooks`` only; else in the home too."""
+    other_hook_names: tuple[str, ...]
+    """What the events are called in the other spelling, which makes their payloads another's, as
+    far as it is recorded."""
 
+
+_HOOK_EVENTS = (
+    *("sessionStart", "sessionEnd", "userPromptSubmitted", "preToolUse", "postToolUse"),
+    "errorOccurred",
+)
+_HOOK_EVENTS_406 = (*_HOOK_EVENTS, "agentStop", "subagentStop")
+_HOOK_EVENTS_20 = (
+    *(*_HOOK_EVENTS_406, "postToolUseFailure", "subagentStart", "preCompact"),
+    *("permissionRequest", "notification"),
+)
+_HOOK_EVENTS_60 = (*_HOOK_EVENTS_20, "preMcpToolCall")
+_HOOK_EVENTS_80 = (*_HOOK_EVENTS_60, "userPromptTransformed")
+_OTHER_HOOK_NAMES = (
+    *("SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PostToolUse"),
+    *("ErrorOccurred", "Stop", "SubagentStop", "PostToolUseFailure", "SubagentStart"),
+    *("PreCompact", "PermissionRequest", "Notification", "PreMcpToolCall"),
+)
 
 _OLDEST = Traits(
     account=True,
@@ -96,22 +120,46 @@ _OLDEST = Traits(
     offers_worktrees=False,
     compacts_at="0.3945",
     asks_by_form=False,
+    hook_events=_HOOK_EVENTS,
+    hooks_in_project=True,
+    other_hook_names=(),
 )
 
 _CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
     (
         "0.0.406",
-        {"keeps_shells_as": "shellId", "keeps_failure_status": True, "keeps_servers": True},
+        {
+            "keeps_shells_as": "shellId",
+            "keeps_failure_status": True,
+            "keeps_servers": True,
+            "hook_events": _HOOK_EVENTS_406,
+        },
     ),
     (
         "0.0.423",
-        {"streams_events": True, "keeps_todos_in_table": True, "frames_mcp_errors": True},
+        {
+            "streams_events": True,
+            "keeps_todos_in_table": True,
+            "frames_mcp_errors": True,
+            "hooks_in_project": False,
+        },
     ),
     ("1.0.10", {"account": False, "unpacks_at_home": False, "loses_ended_shells": False}),
-    ("1.0.20", {"names_agents": True, "survives_unknown_tools": False}),
+    (
+        "1.0.20",
+        {"names_agents": True, "survives_unknown_tools": False, "hook_events": _HOOK_EVENTS_20},
+    ),
     ("1.0.40", {"wants_key": False, "survives_unknown_tools": True}),
-    ("1.0.60", {"chooses_id": True}),
-    ("1.0.80", {"streams_kept": True, "writes_tasks": True, "terminal": False}),
+    ("1.0.60", {"chooses_id": True, "hook_events": _HOOK_EVENTS_60}),
+    (
+        "1.0.80",
+        {
+            "streams_kept": True,
+            "writes_tasks": True,
+            "terminal": False,
+            "hook_events": _HOOK_EVENTS_80,
+        },
+    ),
     (
         "1.0.102",
         {
@@ -124,6 +172,7 @@ _CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
             "shortens_prompts": True,
             "forgives_agents": True,
             "hears_thoughts_as": "reasoning_content",
+            "other_hook_names": _OTHER_HOOK_NAMES,
         },
     ),
 )
