@@ -186,7 +186,8 @@ def test_without_the_receipt_our_entries_are_still_found(tmp_path: Path, agent: 
     for receipt in Path(done.recorder).with_name("installed").iterdir():
         receipt.write_text("torn")
     assert uninstall(agent, home=tmp_path).events == done.events
-    assert "capture.py" not in (tmp_path / CONFIGS[agent]).read_text("utf-8")
+    assert list(files(tmp_path)) == [CONFIGS[agent]]
+    assert b"capture.py" not in files(tmp_path)[CONFIGS[agent]]
 
 
 def test_what_another_home_registered_in_a_shared_project_is_told_of_and_stays(
@@ -246,7 +247,7 @@ def test_what_cannot_be_read_is_refused_and_left_alone(
     with pytest.raises(UnreadableConfig, match=why) as caught:
         installed(agent, tmp_path)
     assert str(config) in str(caught.value)
-    assert config.read_bytes() == data
+    assert files(tmp_path) == {CONFIGS[agent]: data}
 
 
 def test_only_what_the_release_knows_is_registered(tmp_path: Path):
@@ -382,7 +383,7 @@ def test_a_place_that_records_nothing_is_refused(tmp_path: Path):
     for log in ("file/log", "link", "."):
         with pytest.raises(UnusableRecorder):
             installed("claude", tmp_path, log=tmp_path / log)
-    assert not (tmp_path / CONFIGS["claude"]).exists()
+    assert sorted(files(tmp_path)) == ["file", "link"]
 
 
 def test_switched_off_hooks_are_told_of(tmp_path: Path):
