@@ -16,6 +16,7 @@ from transcripts.hooks.canonical import CanonicalInput, canonical_input
 from transcripts.hooks.dialects.base import Dialect
 from transcripts.hooks.events import LAYERS, HookEvent, Kind
 from transcripts.hooks.matching import Link, Role
+from transcripts.hooks.outcomes import stated
 from transcripts.hooks.pairing import Orphan, TurnPairs
 
 _OF_A_SESSION = frozenset({"session-start", "session-end", "editor", "workspace"})
@@ -76,6 +77,8 @@ class Session:
         self.count = 0
         self.open_calls: dict[str, list[_OpenCall]] = {}
         self.open_agents: dict[str, list[int]] = {}
+        self.agents: dict[str, list[int]] = {}
+        self.spawned: dict[int, int] = {}
         self.open_compactions: list[int] = []
 
     def open_turns(self) -> list[Turn]:
@@ -87,6 +90,7 @@ class _OpenCall(msgspec.Struct):
     line: int
     tool: str | None
     turn: Turn
+    named_turn: str | None
     input: CanonicalInput | None
 
 
@@ -152,12 +156,14 @@ class Correlator:
         if kind in _OF_A_SESSION:
             return session.outside
         native = event.turn
-        if native:
-            turn = session.turns.get(native)
-            return turn or self._open(session, native, event)
-        if self.dialect.names_turns and not kind.startswith("subagent"):
-            return session.outside
         current = session.current
+        if native and (turn := session.turns.get(native)):
+            return turn
+        if native and (current is None or not event.agent):
+            return self._open(session, native, event)
+        # A subagent's turn, if it has one of its own, is part of the turn that it works for.
+        if self.dialect.names_turns and not event.agent:
+            return session.outside
         if current is None:
             return session.outside if kind in _ANYWHERE else self._open(session, None, event)
         if kind == "prompt" and not event.agent:
@@ -196,7 +202,8 @@ class Correlator:
         native = event.call
         unique = self.dialect.unique_ids and bool(native)
         if unique and native:
-            call = _OpenCall(event.line, event.tool, turn, canonical_input(bytes(event.input)))
+            given = canonical_input(bytes(event.input))
+            call = _OpenCall(event.line, event.tool, turn, event.turn, given)
             session.open_calls.setdefault(native, []).append(call)
         if native and self._remember:
             turn.calls.setdefault(native, []).append(event.line)
@@ -209,7 +216,7 @@ class Correlator:
         said = b"\0".join((event.tool.encode(), bytes(event.input), (event.cwd or "").encode()))
         seen = turn.deliveries.get(event.call)
         if seen is not None and seen[0] == said:
-            self._link(turn, event, seen[1], "redelivery", ("the whole payload",))
+            self._link(turn, event.line, seen[1], "redelivery", ("the whole payload",))
             return True
         turn.deliveries[event.call] = (said, event.line)
         if len(turn.deliveries) > _REMEMBERED_DELIVERIES:
@@ -228,7 +235,7 @@ class Correlator:
             turn.pairs.end(event)
             return turn
         named = session.open_calls.get(native, [])
-        fitting = [call for call in named if _fits(call, turn, event)]
+        fitting = [call for call in named if _fits(call, event)]
         if len(fitting) != 1:
             self._orphan(turn, event, _why_not(native, named, fitting))
             return turn
@@ -246,9 +253,19 @@ class Correlator:
         elif call.input is not None and given is not None:
             evidence.append("tool_input differs")
         role: Role = "permission" if event.kind == "call-denied" else "end"
-        self._link(call.turn, event, call.line, role, tuple(evidence), corroborated=same)
+        self._link(call.turn, event.line, call.line, role, tuple(evidence), corroborated=same)
         call.turn.pairs.closed(call.line, event.line, failed=event.kind != "call-end")
+        if self.dialect.verb(event.tool) == "agent":
+            self._handed_over(session, call, event)
         return call.turn
+
+    def _handed_over(self, session: Session, call: _OpenCall, event: HookEvent) -> None:
+        """Link a subagent to the call whose output names it."""
+        told = stated(bytes(event.output))
+        lines = session.agents.get(told.agentId or told.agent_id or "", [])
+        if len(lines) == 1 and session.spawned.get(lines[0]) is None:
+            session.spawned[lines[0]] = call.line
+            self._link(call.turn, lines[0], call.line, "spawn", ("agent_id",))
 
     def _batch(self, turn: Turn, event: HookEvent) -> None:
         """Link a batch to its calls, if every one of them is known."""
@@ -263,21 +280,24 @@ class Correlator:
         if not places:
             self._orphan(turn, event, "the payload names no calls")
         for place in places:
-            self._link(turn, event, place, "batch", ("tool_use_id",))
+            self._link(turn, event.line, place, "batch", ("tool_use_id",))
 
     def _spawned(self, session: Session, turn: Turn, event: HookEvent) -> None:
         if event.agent:
             session.open_agents.setdefault(event.agent, []).append(event.line)
+            if self._remember:
+                session.agents.setdefault(event.agent, []).append(event.line)
         by = turn.calls.get(event.spawned_by or "", [])
         if len(by) == 1:
-            self._link(turn, event, by[0], "spawn", ("tool_call_id",))
+            session.spawned[event.line] = by[0]
+            self._link(turn, event.line, by[0], "spawn", ("tool_call_id",))
 
     def _stopped(self, session: Session, turn: Turn, event: HookEvent) -> None:
         agent = event.agent or ""
         lines = session.open_agents.get(agent, [])
         if len(lines) == 1:
             del session.open_agents[agent]
-            self._link(turn, event, lines[0], "stop", ("agent_id",))
+            self._link(turn, event.line, lines[0], "stop", ("agent_id",))
         elif lines:
             named = ", ".join(map(str, lines))
             self._orphan(turn, event, f"several subagents of that id are running: lines {named}")
@@ -305,7 +325,7 @@ class Correlator:
     def _link(
         self,
         turn: Turn,
-        event: HookEvent,
+        line: int,
         to: int,
         role: Role,
         evidence: tuple[str, ...],
@@ -313,20 +333,18 @@ class Correlator:
         corroborated: bool = False,
     ) -> None:
         quality = "corroborated" if corroborated else "observed"
-        link = Link(
-            event=event.line, to=to, role=role, evidence=evidence, score=None, quality=quality
-        )
+        link = Link(event=line, to=to, role=role, evidence=evidence, score=None, quality=quality)
         self._sink.linked(turn, link)
 
     def _orphan(self, turn: Turn, event: HookEvent, why: str) -> None:
         self._sink.orphaned(turn, Orphan(event=event.line, why=why))
 
 
-def _fits(call: _OpenCall, turn: Turn, event: HookEvent) -> bool:
+def _fits(call: _OpenCall, event: HookEvent) -> bool:
     """Return whether an end that has a call's id contradicts it in nothing else."""
     if event.tool and call.tool and event.tool != call.tool:
         return False
-    return not (event.turn and call.turn.native) or event.turn == call.turn.native
+    return not (event.turn and call.named_turn) or event.turn == call.named_turn
 
 
 def _why_not(native: str, named: list[_OpenCall], fitting: list[_OpenCall]) -> str:

@@ -112,6 +112,7 @@ class HookEvent(msgspec.Struct, kw_only=True, gc=False):
     source: str | None = None
     release: str | None = None
     batch: list[Any] | None = None
+    usage: msgspec.Raw = ABSENT
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_read_tokens: int | None = None

@@ -34,6 +34,9 @@ MCP = (
     Field("command", 20),
 )
 FILE = (Field("file_path", 100),)
+REQUEST = (Field("command", 100), Field("file_path", 100), Field("tool_input", 100))
+"""What a request for permission shows of its call: the input itself, or what it works on."""
+
 TABLES: dict[Layer, tuple[Field, ...]] = {"shell": SHELL, "mcp": MCP, "file": FILE}
 
 

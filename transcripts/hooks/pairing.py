@@ -13,7 +13,7 @@ import msgspec
 
 from transcripts.hooks.dialects.base import Dialect
 from transcripts.hooks.events import LAYERS, HookEvent, Layer
-from transcripts.hooks.evidence import CALL, TABLES, Field
+from transcripts.hooks.evidence import CALL, REQUEST, TABLES, Field
 from transcripts.hooks.matching import NEVER, Item, Link, Match, Quality, Role, match
 from transcripts.hooks.shown import call_item, layer_item, owner_item, requested_item
 
@@ -60,7 +60,7 @@ class TurnPairs:
         if self._dialect.layered and (owner := owner_item(event, self._dialect)):
             self._owners[owner[0]].append(owner[1])
         if self._dialect.asks:
-            self._requestable[event.line] = requested_item(event)
+            self._requestable[event.line] = requested_item(event, self._dialect)
 
     def end(self, event: HookEvent) -> None:
         """Add a call's end that only its evidence can pair."""
@@ -78,7 +78,7 @@ class TurnPairs:
 
     def request(self, event: HookEvent) -> None:
         """Add a request for permission."""
-        self._requests.append(requested_item(event))
+        self._requests.append(requested_item(event, self._dialect))
 
     def inner(self, event: HookEvent) -> None:
         """Add a shell, MCP or file event."""
@@ -121,7 +121,7 @@ class TurnPairs:
                 self._layer(layer, table, found, closed, is_open)
         if self._requests:
             starts = _until(self._requestable.values(), closed)
-            matches = match(starts, self._requests, CALL)
+            matches = match(starts, self._requests, REQUEST)
             self._note(found, matches, "permission", is_open, "no open call fits this request")
         return found
 

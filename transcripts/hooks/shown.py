@@ -85,13 +85,19 @@ def call_item(event: HookEvent) -> Item:
     )
 
 
-def requested_item(event: HookEvent) -> Item:
-    """Return a call's start, or a request for permission, as told by tool and input alone."""
-    return Item(
-        line=event.line,
-        gate=(event.tool, event.agent or None),
-        values=(canonical_input(bytes(event.input)),),
-    )
+def requested_item(event: HookEvent, dialect: Dialect) -> Item:
+    """Return a call's start, or a request for permission, as what it is about.
+
+    A request may say the command or the file alone, and add to it or leave away what does not
+    matter to who is asked: only where neither is shown the whole input is compared.
+    """
+    told = arguments(bytes(event.input))
+    command = command_key(told.command)
+    path = None if command else _path(told.file(dialect.path_fields))
+    whole = None if command or path else canonical_input(bytes(event.input))
+    verb = dialect.verb(event.tool)
+    what = verb if dialect.asks == "verb" and verb != "other" else event.tool
+    return Item(line=event.line, gate=(what, event.agent or None), values=(command, path, whole))
 
 
 def layer_item(event: HookEvent, layer: Layer) -> Item:

@@ -20,39 +20,44 @@ Verb = Literal["shell", "read", "edit", "delete", "search", "web", "agent", "ski
 
 
 class Dialect(msgspec.Struct, frozen=True, kw_only=True):
-    """One harness's hook events.
-
-    ``forms``: how its payloads name their fields; the first that finds a session is taken.
-    ``kinds``: what its events tell of, by their names. ``unique_ids``: a call's id names one
-    call, so that id and name decide; else the id only narrows, and the input decides.
-    ``needs_id``: an end without an id is never linked, however familiar it looks; else a call
-    and an end that both lack one are told by tool and input. ``names_turns``: events carry
-    their turn's id, so that one without belongs to none. ``redelivers``: the tools whose start
-    may arrive twice, byte for byte. ``failure_shown``: a failed call ends in an event of its
-    own, so that another end says it went well. ``verbs``: what its tools do. ``path_fields``:
-    which arguments name the file that a call works on, the strongest first. ``layered``: there
-    are hooks for what a call does, below the call. ``asks``: a request for permission has an
-    event, which names no call. ``settle`` corrects what is odd about an event. ``unused``:
-    fields that are known and tell nothing that is asked for here. ``blind_spots``: what can't
-    be seen by these hooks.
-    """
+    """One harness's hook events."""
 
     agent: str
     forms: tuple[type[HookEvent], ...]
+    """How its payloads name their fields; the first that finds a session is taken."""
     kinds: Mapping[str, Kind]
+    """What its events tell of, by their names."""
     unique_ids: bool
+    """A call's id names one call, so that id and name decide; else the id only narrows, and the
+    input decides."""
     needs_id: bool = False
+    """An end without an id is never linked, however familiar it looks; else a call and an end
+    that both lack one are told by tool and input."""
     names_turns: bool = False
+    """Events carry their turn's id, so that one without belongs to none."""
     failure_shown: bool = True
+    """A failed call ends in an event of its own, so that another end says it went well."""
     redelivers: frozenset[str] = frozenset()
-    verbs: Mapping[str, Verb] = {}
-    path_fields: tuple[str, ...] = ("file_path", "path", "filePath", "notebook_path")
-    mcp_prefix: str = "mcp__"
+    """The tools whose start may arrive twice, byte for byte."""
     layered: bool = False
-    asks: bool = False
+    """There are hooks for what a call does, below the call."""
+    asks: Literal["tool", "verb"] | None = None
+    """A request for permission has an event, which names no call: only the call's tool, or
+    another one of the same use."""
+    verbs: Mapping[str, Verb] = {}
+    """What its tools do."""
+    path_fields: tuple[str, ...] = ("file_path", "path", "filePath", "notebook_path")
+    """Which arguments name the file that a call works on, the strongest first."""
+    mcp_prefix: str = "mcp__"
+    """What stands before the name of an MCP server's tool."""
+    mcp_joint: str | None = None
+    """What stands in such a name instead, where nothing stands before it."""
     settle: Callable[[HookEvent], None] = lambda event: None
+    """Corrects what is odd about an event."""
     unused: frozenset[str] = frozenset()
+    """Fields that are known and tell nothing that is asked for here."""
     blind_spots: tuple[str, ...] = ()
+    """What can't be seen by these hooks."""
 
     @property
     def fields(self) -> frozenset[str]:
@@ -66,7 +71,9 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_mcp(self, tool: str | None) -> bool:
         """Return whether a tool's name says that an MCP server offers it."""
-        return tool is not None and tool.startswith(self.mcp_prefix)
+        if tool is None:
+            return False
+        return self.mcp_joint in tool if self.mcp_joint else tool.startswith(self.mcp_prefix)
 
     def mcp_parts(self, tool: str) -> tuple[str | None, str]:
         """Return the server, where the name tells it, and the tool's own name."""

@@ -100,7 +100,7 @@ CLAUDE = Dialect(
         "Skill": "skill",
     },
     settle=_settle,
-    asks=True,
+    asks="tool",
     unused=frozenset(
         {
             "transcript_path",

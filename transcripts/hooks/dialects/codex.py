@@ -5,8 +5,10 @@ Source: recordings of this project; https://developers.openai.com/codex/hooks.
 
 from __future__ import annotations
 
+import msgspec
+
 from transcripts.hooks.dialects.base import Dialect
-from transcripts.hooks.events import form
+from transcripts.hooks.events import HookEvent, form
 
 _FORM = form(
     name="hook_event_name",
@@ -27,7 +29,32 @@ _FORM = form(
     reason="reason",
     trigger="trigger",
     source="source",
+    usage="token_usage",
 )
+
+
+class _Usage(msgspec.Struct, kw_only=True):
+    input_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    cache_write_input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+def _settle(event: HookEvent) -> None:
+    if event.name != "PostModelRequest":
+        return
+    if event.status == "failed":
+        event.kind = "turn-failure"
+    if event.usage:
+        try:
+            usage = msgspec.json.decode(event.usage, type=_Usage)
+        except msgspec.DecodeError:
+            return
+        event.input_tokens = usage.input_tokens
+        event.output_tokens = usage.output_tokens
+        event.cache_read_tokens = usage.cached_input_tokens
+        event.cache_write_tokens = usage.cache_write_input_tokens
+
 
 CODEX = Dialect(
     agent="codex",
@@ -51,8 +78,14 @@ CODEX = Dialect(
     unique_ids=True,
     names_turns=True,
     failure_shown=False,
-    verbs={"Bash": "shell", "apply_patch": "edit"},
-    asks=True,
+    verbs={
+        "Bash": "shell",
+        "apply_patch": "edit",
+        "view_image": "read",
+        "spawn_agent": "agent",
+        "collaborationspawn_agent": "agent",
+    },
+    asks="tool",
     unused=frozenset(
         {
             "transcript_path",
@@ -60,18 +93,22 @@ CODEX = Dialect(
             "model",
             "stop_hook_active",
             "kind",
+            "thread_id",
+            "agent_transcript_path",
             "request_id",
             "attempt_number",
-            "token_usage",
             "response_id",
         }
     ),
+    settle=_settle,
     blind_spots=(
         "the end of a call does not say whether it failed, and no exit code is kept",
+        "a call may have no end: an MCP error, a patch that does not fit, an interruption",
+        "web searches, plans and calls of a tool that there is not have no event at all",
         "every shell tool is called Bash, whatever the model called",
         "the script that wraps calls in code mode has no event, only the calls that it makes",
-        "a command that goes on in the background may have no end",
-        "an interrupted turn has no Stop",
+        "an interrupted turn has no Stop, and a failed one neither",
+        "a permission request names no call: it is told by tool and input",
         "thoughts and answers have no event; the last answer stands in Stop",
     ),
 )

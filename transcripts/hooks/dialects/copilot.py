@@ -8,7 +8,7 @@ Source: recordings of this project.
 from __future__ import annotations
 
 from transcripts.hooks.dialects.base import Dialect
-from transcripts.hooks.events import HookEvent, Kind, form
+from transcripts.hooks.events import ABSENT, HookEvent, Kind, form
 
 _CAMEL = form(
     name="hookName",
@@ -21,6 +21,9 @@ _CAMEL = form(
     tool="toolName",
     input="toolArgs",
     result="toolInput",
+    call="toolCallId",
+    server="serverName",
+    usage="arguments",
     output="toolResult",
     error="error",
     cwd="cwd",
@@ -61,6 +64,7 @@ _KINDS: dict[str, Kind] = {
     "preToolUse": "call-start",
     "postToolUse": "call-end",
     "postToolUseFailure": "call-failure",
+    "preMcpToolCall": "mcp-before",
     "permissionRequest": "permission",
     "notification": "notification",
     "agentStop": "turn-end",
@@ -74,8 +78,16 @@ _PASCAL = {"UserPromptSubmit": "userPromptSubmitted", "Stop": "agentStop"}
 
 
 def _settle(event: HookEvent) -> None:
-    if event.kind == "permission" and event.input == b"":
-        event.input = event.result
+    if event.kind == "permission":
+        if event.input == b"":
+            event.input = event.result
+        if event.tool and "/" in event.tool:
+            # A request says `server/tool` of what the call says `server-tool`.
+            event.tool = event.tool.replace("/", "-", 1)
+    elif event.kind == "mcp-before":
+        event.input, event.usage, event.call = event.usage, ABSENT, None
+        if event.server and event.tool:
+            event.tool = f"{event.server}-{event.tool}"
 
 
 COPILOT = Dialect(
@@ -108,12 +120,40 @@ COPILOT = Dialect(
         "skill": "skill",
     },
     settle=_settle,
-    asks=True,
+    asks="verb",
+    mcp_joint="-",
+    layered=True,
+    unused=frozenset(
+        {
+            "hook_event_name",
+            "initialPrompt",
+            "initial_prompt",
+            "transformedPrompt",
+            "permissionSuggestions",
+            "message",
+            "title",
+            "notification_type",
+            "transcriptPath",
+            "transcript_path",
+            "stop_hook_active",
+            "agentType",
+            "agent_type",
+            "customInstructions",
+            "custom_instructions",
+            "errorContext",
+            "recoverable",
+            "last_assistant_message",
+            "agent_id",
+            "parent_agent_id",
+        }
+    ),
     blind_spots=(
         "no call has an id: equal calls that are open together can't be told apart",
         "no event names its turn: a turn goes from one prompt to the next",
         "a command that exits with another code than 0 is reported as a success",
         "a permission request may name another tool than the call that it is for",
+        "a subagent's permission request names its parent's session",
+        "an interrupted turn has no event of its own, and neither have its calls an end",
         "thoughts and answers have no event",
         "no event says how many tokens were used",
     ),
