@@ -20,6 +20,7 @@ from conformance.witnesses import StoredWitnesses
 from live.model.history import Entry
 from live.resume_rules import ResumeRules
 from transcripts.hooks.installing import Installation, Uninstallation
+from transcripts.hooks.summary import LogSummary
 from transcripts.hooks.tree import Tree
 from transcripts.losses import Loss
 from transcripts.model import (
@@ -152,6 +153,7 @@ SHAPES: Mapping[str, type[msgspec.Struct]] = {
     "hook": HookLine,
     "hooks-install": Installation,
     "hooks-uninstall": Uninstallation,
+    "hooks-summary": LogSummary,
     "hooks-tree": Tree,
     "index": IndexDocument,
     "matrix": MatrixDocument,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from transcripts.hooks.assembling import Found
-from transcripts.hooks.correlating import Correlator, Turn
+from transcripts.hooks.correlating import Correlator
 from transcripts.hooks.dialects.base import Dialect
 from transcripts.hooks.events import HookEvent
 from transcripts.hooks.logs import BadLine
 from transcripts.hooks.matching import Link
 from transcripts.hooks.pairing import Orphan
 from transcripts.hooks.projecting import project
+from transcripts.hooks.sessions import Turn
 from transcripts.hooks.tree import Tree
 
 

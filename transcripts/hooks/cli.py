@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +17,8 @@ from transcripts.hooks.harnesses import HARNESSES, Scope
 from transcripts.hooks.installing import Installation, Uninstallation, install, uninstall
 from transcripts.hooks.logs import CaptureLog
 from transcripts.hooks.progress import watched
+from transcripts.hooks.reporting import show_summary, write_summary
+from transcripts.hooks.summarising import Counter
 from transcripts.options import format_option, home_option, print_json
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -124,6 +127,25 @@ def tree(log: Path, agent: str, why: bool, payloads: bool, form: str) -> None:
 def _check_scope(scope: Scope, cwd: Path | None) -> None:
     if cwd is not None and scope != "project":
         raise click.UsageError("--cwd names a project: give --scope project too, or leave it out")
+
+
+@hooks.command("summary")
+@_log_argument
+@_agent_option
+@format_option
+def summary(log: Path, agent: str, form: str) -> None:
+    """Say what a capture log comes to, turn by turn and session by session.
+
+    Of a log of any length only what is open is held in memory.
+    """
+    events = CaptureLog(log, find_dialect(agent), keep_payloads=False)
+    counter = Counter(events.dialect)
+    for event in watched(events, "events read"):
+        counter.add(event)
+    if form == "json":
+        write_summary(sys.stdout.buffer, counter.sessions(), events)
+    else:
+        show_summary(counter.sessions(), events)
 
 
 def _tell_installed(done: Installation) -> None:

@@ -7,17 +7,16 @@ its place there, and never changes what was settled.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
-import msgspec
-
-from transcripts.hooks.canonical import CanonicalInput, canonical_input
+from transcripts.hooks.canonical import canonical_input
 from transcripts.hooks.dialects.base import Dialect
 from transcripts.hooks.events import LAYERS, HookEvent, Kind
 from transcripts.hooks.matching import Link, Role
 from transcripts.hooks.outcomes import stated
 from transcripts.hooks.pairing import Orphan, TurnPairs
+from transcripts.hooks.sessions import OpenCall, Session, Turn
 
 _OF_A_SESSION = frozenset({"session-start", "session-end", "editor", "workspace"})
 _ANYWHERE = frozenset({"notification", "lifecycle", "other", "compaction-start", "compaction-end"})
@@ -25,6 +24,8 @@ _ANYWHERE = frozenset({"notification", "lifecycle", "other", "compaction-start",
 
 _ENDS: frozenset[Kind] = frozenset({"call-end", "call-failure", "call-denied"})
 _REMEMBERED_DELIVERIES = 256
+_KEPT_TURNS = 64
+_KEPT_SESSIONS = 1024
 _MOST_WAITING = 50_000
 """So many events of one open turn are compared; then what is certain of them is settled."""
 
@@ -49,56 +50,11 @@ class Sink(Protocol):
         ...
 
 
-class Turn:
-    """One turn of a session: its number from 1, its native id if it has one, and its pairs.
-
-    Number 0 holds what belongs to the session and to no turn.
-    """
-
-    def __init__(self, session: Session, native: str | None, number: int, dialect: Dialect) -> None:
-        self.session = session
-        self.native = native
-        self.number = number
-        self.is_open = True
-        self.pairs = TurnPairs(dialect)
-        self.deliveries: OrderedDict[str, tuple[bytes, int]] = OrderedDict()
-        self.calls: dict[str, list[int]] = {}
-
-
-class Session:
-    """One session: its id (None where events don't say), its workspace and its turns."""
-
-    def __init__(self, native: str | None, dialect: Dialect) -> None:
-        self.native = native
-        self.workspace: str | None = None
-        self.turns: dict[str, Turn] = {}
-        self.outside = Turn(self, None, 0, dialect)
-        self.current: Turn | None = None
-        self.count = 0
-        self.open_calls: dict[str, list[_OpenCall]] = {}
-        self.open_agents: dict[str, list[int]] = {}
-        self.agents: dict[str, list[int]] = {}
-        self.spawned: dict[int, int] = {}
-        self.open_compactions: list[int] = []
-
-    def open_turns(self) -> list[Turn]:
-        """Return the turns that are not over."""
-        return [turn for turn in self.turns.values() if turn.is_open]
-
-
-class _OpenCall(msgspec.Struct):
-    line: int
-    tool: str | None
-    turn: Turn
-    named_turn: str | None
-    input: CanonicalInput | None
-
-
 class Correlator:
     """Takes events one by one and tells a :class:`Sink` what belongs together.
 
-    ``remember`` keeps the ids of a turn's calls after they have ended, for events that name
-    them later.
+    ``remember`` keeps what is over, for events that name it later; without it memory is bound
+    by what is open, however long the log.
     """
 
     def __init__(self, dialect: Dialect, sink: Sink, *, remember: bool = True) -> None:
@@ -106,32 +62,30 @@ class Correlator:
         self.sessions: dict[str | None, Session] = {}
         self._sink = sink
         self._remember = remember
+        self._lives = 0
+        self._acts: Mapping[Kind, Callable[[Session, Turn, HookEvent], Turn | None]] = {
+            "call-start": self._start,
+            **dict.fromkeys(_ENDS, self._end),
+            **dict.fromkeys(LAYERS, self._inside),
+            "permission": self._asked,
+            "batch": self._batch,
+            "subagent-start": self._spawned,
+            "subagent-stop": self._stopped,
+            "compaction-start": self._compacting,
+            "compaction-end": self._compacted,
+            "session-end": self._over,
+        }
 
     def add(self, event: HookEvent) -> Turn:
         """Take one event; return the turn in which it stands."""
-        session = self._session(event)
-        turn = self._turn(session, event)
-        kind = event.kind
-        if kind == "call-start":
-            self._start(session, turn, event)
-        elif kind in _ENDS:
-            turn = self._end(session, turn, event)
-        elif kind in LAYERS:
-            turn.pairs.inner(event)
-        elif kind == "permission":
-            turn.pairs.request(event)
-        elif kind == "batch":
-            self._batch(turn, event)
-        elif kind == "subagent-start":
-            self._spawned(session, turn, event)
-        elif kind == "subagent-stop":
-            self._stopped(session, turn, event)
-        elif kind == "compaction-start":
-            session.open_compactions.append(event.line)
-        elif kind == "compaction-end":
-            self._compacted(session, turn, event)
-        elif kind == "session-end":
-            self.close(session)
+        session = self.sessions.get(event.session or None) or self._meet(event)
+        session.touched = event.line
+        if session.workspace is None:
+            session.workspace = _workspace(event)
+        turn = session.turns.get(event.turn or "") or self._turn(session, event)
+        act = self._acts.get(event.kind)
+        if act is not None:
+            turn = act(session, turn, event) or turn
         if not turn.is_open or turn.pairs.waiting > _MOST_WAITING:
             self._settle(turn)
         return turn
@@ -141,13 +95,12 @@ class Correlator:
         for turn in [*session.open_turns(), session.outside]:
             self._close(turn)
 
-    def _session(self, event: HookEvent) -> Session:
+    def _meet(self, event: HookEvent) -> Session:
+        self._forget_sessions()
+        self._lives += 1
         native = event.session or None
-        session = self.sessions.get(native)
-        if session is None:
-            session = self.sessions[native] = Session(native, self.dialect)
-        if session.workspace is None:
-            session.workspace = _workspace(event)
+        session = Session(native, self._lives, TurnPairs(self.dialect, all_layers=self._remember))
+        self.sessions[native] = session
         return session
 
     def _turn(self, session: Session, event: HookEvent) -> Turn:
@@ -157,8 +110,8 @@ class Correlator:
             return session.outside
         native = event.turn
         current = session.current
-        if native and (turn := session.turns.get(native)):
-            return turn
+        if native and kind in _ANYWHERE:
+            return session.outside
         if native and (current is None or not event.agent):
             return self._open(session, native, event)
         # A subagent's turn, if it has one of its own, is part of the turn that it works for.
@@ -175,10 +128,24 @@ class Correlator:
             for turn in session.open_turns():
                 self._close(turn)
         session.count += 1
-        turn = Turn(session, native, session.count, self.dialect)
+        pairs = TurnPairs(self.dialect, all_layers=self._remember)
+        turn = Turn(session, native, session.count, pairs)
         session.turns[native or f"\uffff{session.count}"] = turn
         session.current = turn
+        if not self._remember and len(session.turns) > _KEPT_TURNS:
+            over = next((key for key, old in session.turns.items() if not old.is_open), None)
+            if over is not None:
+                del session.turns[over]
         return turn
+
+    def _forget_sessions(self) -> None:
+        """Close and drop the sessions that were silent for longest, where that is wanted."""
+        if self._remember or len(self.sessions) < _KEPT_SESSIONS:
+            return
+        silent = sorted(self.sessions.values(), key=lambda session: session.touched)
+        for session in silent[: _KEPT_SESSIONS // 2]:
+            self.close(session)
+            del self.sessions[session.native]
 
     def _close(self, turn: Turn) -> None:
         self._settle(turn)
@@ -194,24 +161,29 @@ class Correlator:
             self._sink.orphaned(turn, orphan)
 
     def _start(self, session: Session, turn: Turn, event: HookEvent) -> None:
-        if self._delivered_before(turn, event):
+        tool, native = event.tool, event.call
+        if tool in self.dialect.redelivers and self._delivered_before(turn, event):
             return
-        if not event.tool:
+        if not tool:
             self._orphan(turn, event, "the payload names no tool")
             return
-        native = event.call
         unique = self.dialect.unique_ids and bool(native)
         if unique and native:
-            given = canonical_input(bytes(event.input))
-            call = _OpenCall(event.line, event.tool, turn, event.turn, given)
-            session.open_calls.setdefault(native, []).append(call)
-        if native and self._remember:
-            turn.calls.setdefault(native, []).append(event.line)
-        turn.pairs.start(event, by_id=unique)
+            given = canonical_input(bytes(event.input)) if self._remember else None
+            call = OpenCall(event.line, tool, turn, event.turn, given)
+            named = session.open_calls.get(native)
+            if named is None:
+                session.open_calls[native] = [call]
+            else:
+                named.append(call)
+        if self._remember or not unique:
+            if native:
+                turn.calls.setdefault(native, []).append(event.line)
+            turn.pairs.start(event, by_id=unique)
 
     def _delivered_before(self, turn: Turn, event: HookEvent) -> bool:
         """Return whether this very start was seen already, where a harness sends it twice."""
-        if event.tool not in self.dialect.redelivers or not event.call:
+        if not event.call or not event.tool:
             return False
         said = b"\0".join((event.tool.encode(), bytes(event.input), (event.cwd or "").encode()))
         seen = turn.deliveries.get(event.call)
@@ -237,29 +209,23 @@ class Correlator:
         named = session.open_calls.get(native, [])
         fitting = [call for call in named if _fits(call, event)]
         if len(fitting) != 1:
-            self._orphan(turn, event, _why_not(native, named, fitting))
+            self._orphan(turn, event, _why_not(named, fitting), start_missing=not named)
             return turn
         call = fitting[0]
-        named.remove(call)
-        if not named:
+        if len(named) == 1:
             del session.open_calls[native]
-        evidence = ["tool_use_id"]
-        if event.tool and call.tool:
-            evidence.append("tool_name")
-        given = canonical_input(bytes(event.input))
-        same = call.input is not None and given is not None and call.input == given
-        if same:
-            evidence.append("tool_input")
-        elif call.input is not None and given is not None:
-            evidence.append("tool_input differs")
+        else:
+            named.remove(call)
+        evidence, same = _evidence(call, event) if self._remember else (_BY_ID, False)
         role: Role = "permission" if event.kind == "call-denied" else "end"
-        self._link(call.turn, event.line, call.line, role, tuple(evidence), corroborated=same)
-        call.turn.pairs.closed(call.line, event.line, failed=event.kind != "call-end")
-        if self.dialect.verb(event.tool) == "agent":
-            self._handed_over(session, call, event)
+        self._link(call.turn, event.line, call.line, role, evidence, corroborated=same)
+        if self._remember:
+            call.turn.pairs.closed(call.line, event.line, failed=event.kind != "call-end")
+            if self.dialect.verb(event.tool) == "agent":
+                self._handed_over(session, call, event)
         return call.turn
 
-    def _handed_over(self, session: Session, call: _OpenCall, event: HookEvent) -> None:
+    def _handed_over(self, session: Session, call: OpenCall, event: HookEvent) -> None:
         """Link a subagent to the call whose output names it."""
         told = stated(bytes(event.output))
         lines = session.agents.get(told.agentId or told.agent_id or "", [])
@@ -267,7 +233,7 @@ class Correlator:
             session.spawned[lines[0]] = call.line
             self._link(call.turn, lines[0], call.line, "spawn", ("agent_id",))
 
-    def _batch(self, turn: Turn, event: HookEvent) -> None:
+    def _batch(self, session: Session, turn: Turn, event: HookEvent) -> None:
         """Link a batch to its calls, if every one of them is known."""
         places: list[int] = []
         for entry in event.batch or ():
@@ -302,10 +268,23 @@ class Correlator:
             named = ", ".join(map(str, lines))
             self._orphan(turn, event, f"several subagents of that id are running: lines {named}")
         elif event.agent_type:
-            self._orphan(turn, event, "the start of this subagent is missing")
+            why = "the start of this subagent is missing"
+            self._orphan(turn, event, why, start_missing=True)
         else:
             why = "it ends a subagent of no type that never started"
             self._sink.phantom(turn, Orphan(event=event.line, why=why))
+
+    def _inside(self, session: Session, turn: Turn, event: HookEvent) -> None:
+        turn.pairs.inner(event)
+
+    def _asked(self, session: Session, turn: Turn, event: HookEvent) -> None:
+        turn.pairs.request(event)
+
+    def _compacting(self, session: Session, turn: Turn, event: HookEvent) -> None:
+        session.open_compactions.append(event.line)
+
+    def _over(self, session: Session, turn: Turn, event: HookEvent) -> None:
+        self.close(session)
 
     def _compacted(self, session: Session, turn: Turn, event: HookEvent) -> None:
         if len(session.open_compactions) == 1:
@@ -314,7 +293,7 @@ class Correlator:
                 event=event.line,
                 to=start,
                 role="end",
-                evidence=("the only compaction under way",),
+                evidence=("the only one under way",),
                 score=None,
                 quality="derived",
             )
@@ -336,18 +315,40 @@ class Correlator:
         link = Link(event=line, to=to, role=role, evidence=evidence, score=None, quality=quality)
         self._sink.linked(turn, link)
 
-    def _orphan(self, turn: Turn, event: HookEvent, why: str) -> None:
-        self._sink.orphaned(turn, Orphan(event=event.line, why=why))
+    def _orphan(
+        self, turn: Turn, event: HookEvent, why: str, *, start_missing: bool = False
+    ) -> None:
+        orphan = Orphan(event=event.line, why=why, start_missing=start_missing)
+        self._sink.orphaned(turn, orphan)
 
 
-def _fits(call: _OpenCall, event: HookEvent) -> bool:
+def _evidence(call: OpenCall, event: HookEvent) -> tuple[tuple[str, ...], bool]:
+    """Return what a call and its end share beside the id, and whether the input is part of it.
+
+    A changed input is noted and changes nothing: answers may be put into it.
+    """
+    evidence = [*_BY_ID]
+    if event.tool and call.tool:
+        evidence.append("tool_name")
+    given = canonical_input(bytes(event.input))
+    if call.input is None or given is None:
+        return tuple(evidence), False
+    same = call.input == given
+    evidence.append("tool_input" if same else "tool_input differs")
+    return tuple(evidence), same
+
+
+_BY_ID = ("tool_use_id",)
+
+
+def _fits(call: OpenCall, event: HookEvent) -> bool:
     """Return whether an end that has a call's id contradicts it in nothing else."""
     if event.tool and call.tool and event.tool != call.tool:
         return False
     return not (event.turn and call.named_turn) or event.turn == call.named_turn
 
 
-def _why_not(native: str, named: list[_OpenCall], fitting: list[_OpenCall]) -> str:
+def _why_not(named: list[OpenCall], fitting: list[OpenCall]) -> str:
     if fitting:
         lines = ", ".join(str(call.line) for call in fitting)
         return f"several open calls have this id: lines {lines}"

@@ -47,7 +47,7 @@ Kind = Literal[
 """What an event tells of. ``other`` is an event that its dialect does not know."""
 
 Layer = Literal["shell", "mcp", "file"]
-LAYERS: dict[str, Layer] = {
+LAYERS: dict[Kind, Layer] = {
     "shell-before": "shell",
     "shell-after": "shell",
     "mcp-before": "mcp",

@@ -63,12 +63,14 @@ class Match(msgspec.Struct, frozen=True):
     """What is known of an end: its start, or None, and all starts that it could have.
 
     ``rivals`` are the lines of the starts that fit, the expired ones too; a few of many.
+    ``reachable``: one of them has not expired.
     """
 
     start: int | None
     score: int
     shown: tuple[str, ...]
     rivals: tuple[int, ...]
+    reachable: bool
 
 
 def match(
@@ -148,7 +150,10 @@ def _by_order(
     places = sorted(start.line for start in starts)
     for end in ends:
         rivals = places[: min(bisect(places, end.line), NAMED)]
-        yield end.line, Match(of_end.get(end.line), weight, evidence, tuple(rivals))
+        yield (
+            end.line,
+            Match(of_end.get(end.line), weight, evidence, tuple(rivals), reachable=bool(rivals)),
+        )
 
 
 def _by_score(
@@ -172,8 +177,12 @@ def _by_score(
     else:
         rivals = {end.line: [start.line for start in starts[:NAMED]] for end in ends}
     of_end = decided(edges)
+    reached = {end for _, end in edges}
     for end in ends:
         start = of_end.get(end.line)
         weight = 0 if start is None else edges[start, end.line]
         evidence = () if start is None else shared(values[start], end.values, table)
-        yield end.line, Match(start, weight, evidence, tuple(rivals[end.line]))
+        yield (
+            end.line,
+            Match(start, weight, evidence, tuple(rivals[end.line]), reachable=end.line in reached),
+        )

@@ -1,4 +1,4 @@
-"""The pairs of one turn: calls with their ends, and what they did below them.
+"""The pairs of one turn: calls with their ends, what they did below, and what was asked first.
 
 Events are added as they come; :meth:`TurnPairs.resolve` says what is certain of all so far. A
 later event may take a certainty away again (another call that looks the same), so while a turn
@@ -7,203 +7,150 @@ is open only a link is shown that could have no other partner whatever comes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator
 
 import msgspec
 
+from transcripts.hooks.calls import CallPairs
 from transcripts.hooks.dialects.base import Dialect
 from transcripts.hooks.events import LAYERS, HookEvent, Layer
-from transcripts.hooks.evidence import CALL, REQUEST, TABLES, Field
-from transcripts.hooks.matching import NEVER, Item, Link, Match, Quality, Role, match
-from transcripts.hooks.shown import call_item, layer_item, owner_item, requested_item
+from transcripts.hooks.evidence import REQUEST
+from transcripts.hooks.layers import Below, Closing, LayerPairs, until_closed
+from transcripts.hooks.matching import Item, Link, Match, Quality, Role, match
+from transcripts.hooks.shown import owner_item, requested_item
 
 
 class Orphan(msgspec.Struct, frozen=True, kw_only=True):
-    """An event that belongs to another, and nothing says for sure to which: why not."""
+    """An event belongs to another, and nothing says for sure to which: why not.
+
+    ``start_missing``: nothing that was seen could be what it belongs to.
+    """
 
     event: int
     why: str
+    start_missing: bool = False
 
 
-class Resolution(msgspec.Struct, kw_only=True):
+class Resolution(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a turn's events at one moment."""
 
-    links: list[Link] = []
-    orphans: list[Orphan] = []
+    links: list[Link]
+    orphans: list[Orphan]
 
 
 class TurnPairs:
-    """The pairs of one turn, by evidence; a pair by a unique id is told by :meth:`closed`."""
+    """The pairs of one turn, by evidence; a pair by a unique id is told by :meth:`closed`.
 
-    def __init__(self, dialect: Dialect) -> None:
+    Without ``all_layers`` only calls and what MCP servers did are paired. ``waiting`` is how
+    many events are kept to be compared.
+    """
+
+    def __init__(self, dialect: Dialect, *, all_layers: bool = True) -> None:
+        self.waiting = 0
         self._dialect = dialect
-        self._starts: dict[int, Item] = {}
-        self._ends: dict[int, Item] = {}
-        self._failures: set[int] = set()
-        self._owners: dict[Layer, list[Item]] = {"shell": [], "mcp": [], "file": []}
-        self._befores: dict[Layer, list[Item]] = {"shell": [], "mcp": []}
-        self._afters: dict[Layer, list[Item]] = {"shell": [], "mcp": [], "file": []}
+        self._asks = all_layers and dialect.asks is not None
+        self._calls = CallPairs(by_id=dialect.needs_id)
+        kept: tuple[Layer, ...] = ("shell", "mcp", "file") if all_layers else ("mcp",)
+        self._layers = {layer: LayerPairs(layer) for layer in kept}
         self._requestable: dict[int, Item] = {}
         self._requests: list[Item] = []
-        self._closed: dict[int, tuple[int, bool]] = {}
-
-    @property
-    def waiting(self) -> int:
-        """How many events are kept to be compared."""
-        layers = (*self._owners.values(), *self._befores.values(), *self._afters.values())
-        return len(self._starts) + len(self._ends) + sum(map(len, layers)) + len(self._requests)
+        self._closings: dict[int, Closing] = {}
 
     def start(self, event: HookEvent, *, by_id: bool) -> None:
         """Add a call's start; ``by_id``: its end will be told by its id alone."""
+        dialect = self._dialect
         if not by_id:
-            self._starts[event.line] = call_item(event)
-        if self._dialect.layered and (owner := owner_item(event, self._dialect)):
-            self._owners[owner[0]].append(owner[1])
-        if self._dialect.asks:
-            self._requestable[event.line] = requested_item(event, self._dialect)
+            self.waiting += 1
+            self._calls.start(event)
+        if dialect.layered and (layer := dialect.layer(event.tool)) in self._layers:
+            self.waiting += 1
+            self._layers[layer].owner(owner_item(event, layer, dialect))
+        if self._asks:
+            self._requestable[event.line] = requested_item(event, dialect)
 
     def end(self, event: HookEvent) -> None:
         """Add a call's end that only its evidence can pair."""
-        self._ends[event.line] = call_item(event)
-        if event.kind != "call-end":
-            self._failures.add(event.line)
+        self.waiting += 1
+        self._calls.end(event)
 
     def closed(self, start: int, end: int, *, failed: bool) -> None:
         """Take note of a call that its unique id has closed."""
         if self._requests:
-            self._closed[start] = (end, failed)
+            self._closings[start] = Closing(end, failed)
         else:
             # No request is waiting, and none that comes later can be this call's.
             self._requestable.pop(start, None)
 
     def request(self, event: HookEvent) -> None:
         """Add a request for permission."""
-        self._requests.append(requested_item(event, self._dialect))
+        if self._asks:
+            self.waiting += 1
+            self._requests.append(requested_item(event, self._dialect))
 
     def inner(self, event: HookEvent) -> None:
         """Add a shell, MCP or file event."""
-        layer = LAYERS[event.kind]
-        is_before = event.kind in ("shell-before", "mcp-before")
-        (self._befores if is_before else self._afters)[layer].append(layer_item(event, layer))
-
-    def settle(self) -> Resolution:
-        """Return what is certain, for good: only what is left unpaired is kept for later."""
-        found = self.resolve(is_open=False)
-        taken = {link.to for link in found.links if link.role == "end"}
-        done = {link.to for link in found.links if link.role != "end"} | taken
-        for start in taken:
-            del self._starts[start]
-        for items in self._owners.values():
-            items[:] = [item for item in items if item.line not in done]
-        for items in self._befores.values():
-            items[:] = [item for item in items if item.line not in done]
-        for items in self._afters.values():
-            items.clear()
-        self._requestable = {
-            line: item
-            for line, item in self._requestable.items()
-            if line not in done and line not in self._closed
-        }
-        self._ends.clear()
-        self._failures.clear()
-        self._requests.clear()
-        self._closed.clear()
-        return found
+        layer = self._layers.get(LAYERS[event.kind])
+        if layer is not None:
+            self.waiting += 1
+            layer.add(event)
 
     def resolve(self, *, is_open: bool) -> Resolution:
         """Return what is certain now; ``is_open``: more may come, so that less is shown."""
-        found = Resolution()
-        closed = dict(self._closed)
-        if self._ends:
-            self._calls(found, closed, is_open)
-        for layer, table in TABLES.items():
-            if self._befores.get(layer) or self._afters[layer]:
-                self._layer(layer, table, found, closed, is_open)
-        if self._requests:
-            starts = _until(self._requestable.values(), closed)
-            matches = match(starts, self._requests, REQUEST)
-            self._note(found, matches, "permission", is_open, "no open call fits this request")
+        links: list[Link] = []
+        orphans: list[Orphan] = []
+        for role, matches, why_not in self._found():
+            for line, told in matches.items():
+                if told.start is None or (is_open and len(told.rivals) > 1):
+                    why = _reason(told.rivals, why_not)
+                    missing = not told.rivals
+                    orphans.append(Orphan(event=line, why=why, start_missing=missing))
+                else:
+                    links.append(_link(line, told, told.start, role))
+        return Resolution(links=links, orphans=orphans)
+
+    def settle(self) -> Resolution:
+        """Return what is certain, for good: only what is left unpaired is kept for later."""
+        if not self.waiting:
+            return _NOTHING
+        found = self.resolve(is_open=False)
+        done = {link.to for link in found.links}
+        self._calls.settle(link.to for link in found.links if link.role == "end")
+        for layer in self._layers.values():
+            layer.settle(done)
+        over = done | self._closings.keys()
+        self._requestable = {
+            line: item for line, item in self._requestable.items() if line not in over
+        }
+        self._requests.clear()
+        self._closings.clear()
+        self.waiting = 0
         return found
 
-    def _calls(self, found: Resolution, closed: dict[int, tuple[int, bool]], is_open: bool) -> None:
-        starts = list(self._starts.values())
-        ends = list(self._ends.values())
-        matches = match(starts, ends, CALL, unweighed=self._dialect.needs_id)
-        for end, told in matches.items():
+    def _found(self) -> Iterator[Below]:
+        """Yield what is known of the calls, then of what depends on where they ended."""
+        calls = self._calls.resolve()
+        yield Below("end", calls, "no open call of this turn fits")
+        closings = dict(self._closings)
+        for end, told in calls.items():
             if told.start is not None:
-                closed[told.start] = (end, end in self._failures)
-        self._note(found, matches, "end", is_open, "no open call of this turn fits")
+                closings[told.start] = Closing(end, self._calls.failed(end))
+        for layer in self._layers.values():
+            yield from layer.resolve(closings)
+        if self._requests:
+            starts = until_closed(self._requestable.values(), closings)
+            asked = match(starts, self._requests, REQUEST)
+            yield Below("permission", asked, "no open call fits this request")
 
-    def _layer(
-        self,
-        layer: Layer,
-        table: Sequence[Field],
-        found: Resolution,
-        closed: Mapping[int, tuple[int, bool]],
-        is_open: bool,
-    ) -> None:
-        """Pair a layer's befores with calls, its afters with befores, and what is left."""
-        owners = self._owners[layer]
-        if layer == "file":
-            reads = [item for item in self._afters[layer] if item.gate == "read"]
-            edits = [item for item in self._afters[layer] if item.gate == "edit"]
-            matches = match(_until(owners, closed), reads, table)
-            # A file is reported as edited while its call ends: either may arrive first.
-            matches |= match(_until(owners, closed, only_failed=True), edits, table)
-            self._note(found, matches, "file", is_open, "no open call works on this file")
-            return
-        befores = self._befores[layer]
-        above = match(_until(owners, closed), befores, table)
-        self._note(found, above, "before", is_open, f"no open call fits this {layer} event")
-        starts = [_expiring(item, _purged(above[item.line].start, closed)) for item in befores]
-        within = match(starts, self._afters[layer], table)
-        alone = [item for item in self._afters[layer] if not within[item.line].rivals]
-        self._note(
-            found,
-            {line: told for line, told in within.items() if told.rivals},
-            "after",
-            is_open,
-            "",
-        )
-        taken = {told.start for told in above.values()}
-        free = [item for item in owners if item.line not in taken]
-        direct = match(_until(free, closed, only_failed=True), alone, table)
-        self._note(
-            found, direct, "after", is_open, "its start is missing, and no one open call fits"
-        )
 
-    def _note(
-        self,
-        found: Resolution,
-        matches: Mapping[int, Match],
-        role: Role,
-        is_open: bool,
-        why: str,
-    ) -> None:
-        for line, told in matches.items():
-            if told.start is None or (is_open and len(told.rivals) > 1):
-                found.orphans.append(Orphan(event=line, why=_reason(told.rivals, why)))
-                continue
-            gate = self._gate_names(line) if role == "end" else ()
-            quality: Quality = (
-                "corroborated" if "tool_use_id" in gate and told.shown else "heuristic"
-            )
-            found.links.append(
-                Link(
-                    event=line,
-                    to=told.start,
-                    role=role,
-                    evidence=(*gate, *told.shown),
-                    score=told.score,
-                    quality=quality,
-                )
-            )
+_NOTHING = Resolution(links=[], orphans=[])
 
-    def _gate_names(self, end: int) -> tuple[str, ...]:
-        names = ("tool_use_id", "tool_name", "agent_id")
-        gate = self._ends[end].gate
-        assert isinstance(gate, tuple)
-        return tuple(name for name, value in zip(names, gate, strict=True) if value is not None)
+
+def _link(line: int, told: Match, start: int, role: Role) -> Link:
+    both = "tool_use_id" in told.shown and "tool_input" in told.shown
+    quality: Quality = "corroborated" if both else "heuristic"
+    return Link(
+        event=line, to=start, role=role, evidence=told.shown, score=told.score, quality=quality
+    )
 
 
 def _reason(rivals: Collection[int], otherwise: str) -> str:
@@ -213,24 +160,3 @@ def _reason(rivals: Collection[int], otherwise: str) -> str:
     if len(rivals) == 1:
         return f"the event of line {named} fits, and others fit it as well or it is over"
     return f"several events fit and nothing tells them apart: lines {named}"
-
-
-def _until(
-    starts: Collection[Item], closed: Mapping[int, tuple[int, bool]], *, only_failed: bool = False
-) -> list[Item]:
-    """Return calls that can be reached until they are closed, or until they have failed."""
-    reached: list[Item] = []
-    for item in starts:
-        end, failed = closed.get(item.line, (NEVER, False))
-        reached.append(_expiring(item, end if failed or not only_failed else NEVER))
-    return reached
-
-
-def _expiring(item: Item, expires: int) -> Item:
-    return item if expires == NEVER else msgspec.structs.replace(item, expires=expires)
-
-
-def _purged(owner: int | None, closed: Mapping[int, tuple[int, bool]]) -> int:
-    """Return from where on nothing can end what waits under a call: its failure."""
-    end, failed = closed.get(owner, (NEVER, False)) if owner is not None else (NEVER, False)
-    return end if failed else NEVER

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from transcripts.hooks.assembling import Found, Placed, in_order, place, with_waves
-from transcripts.hooks.correlating import Session, Turn
 from transcripts.hooks.events import HookEvent
 from transcripts.hooks.logs import BadLine
 from transcripts.hooks.pairing import Orphan
 from transcripts.hooks.paths import same_file_key
 from transcripts.hooks.preview import preview
+from transcripts.hooks.sessions import Session, Turn
 from transcripts.hooks.tree import Node, SessionTree, Tree, TurnTree, WorkspaceTree
 from transcripts.hooks.unknowns import unknowns
 
@@ -71,6 +71,7 @@ class _Agents:
         self._parents: dict[int, str] = {}
         self._nodes = nodes
         self._below: dict[int, list[Placed]] = {}
+        self._below_unseen: list[tuple[Node, list[Placed]]] = []
         for turn, some in events.items():
             for event in some:
                 if event.kind == "subagent-start" and event.agent and event.line in nodes:
@@ -93,6 +94,7 @@ class _Agents:
     def take(self, placed: Sequence[Placed], session: Session) -> list[Placed]:
         """Return what is no subagent's of some nodes, and keep the rest for its subagent."""
         whose = session.native if self.owns(session) else None
+        unseen: dict[str, list[Placed]] = {}
         left: list[Placed] = []
         for one in placed:
             is_start = one.node.kind == "subagent"
@@ -100,16 +102,24 @@ class _Agents:
             start = None if agent is None else self._start_of(agent, one.line, earlier=is_start)
             if start is not None:
                 self._below.setdefault(start, []).append(one)
-            elif agent is not None and not is_start and one.node.kind != "orphan":
-                left.append(self._unseen(agent, one))
-            else:
+            elif agent is None or is_start or one.node.kind == "orphan":
                 left.append(one)
-        return _joined(left)
+            elif agent in unseen:
+                unseen[agent].append(one)
+            else:
+                # A subagent whose start was not seen.
+                node = Node(event=None, kind="subagent", name=agent, started_at=one.at)
+                unseen[agent] = [one]
+                self._below_unseen.append((node, unseen[agent]))
+                left.append(Placed(node, one.line, one.at, agent))
+        return left
 
     def fill(self, found: Found) -> None:
         """Put what was kept under its subagent."""
         for line, placed in self._below.items():
             self._nodes[line].children += with_waves(in_order(placed), found)
+        for node, placed in self._below_unseen:
+            node.children += with_waves(in_order(placed), found)
 
     def _start_of(self, agent: str, line: int, *, earlier: bool) -> int | None:
         """Return the last start of a subagent before a line; if none is, the first at all."""
@@ -118,27 +128,6 @@ class _Agents:
         if before:
             return before[-1]
         return starts[0] if starts and not earlier else None
-
-    def _unseen(self, agent: str, one: Placed) -> Placed:
-        """Return a subagent whose start was not seen, with one of its events."""
-        node = Node(event=None, kind="subagent", name=agent, started_at=one.at)
-        node.children = [one.node]
-        return Placed(node, one.line, one.at, agent)
-
-
-def _joined(placed: Sequence[Placed]) -> list[Placed]:
-    """Put together what belongs to one subagent whose start was not seen."""
-    first: dict[str, Placed] = {}
-    kept: list[Placed] = []
-    for one in placed:
-        if one.node.kind != "subagent" or one.node.event is not None or one.agent is None:
-            kept.append(one)
-        elif one.agent in first:
-            first[one.agent].node.children += one.node.children
-        else:
-            first[one.agent] = one
-            kept.append(one)
-    return kept
 
 
 def _session(

@@ -28,6 +28,7 @@ class Arguments(msgspec.Struct, kw_only=True):
     filePath: str | None = None
     notebook_path: str | None = None
     target_notebook: str | None = None
+    patch: str | None = None
     skill: str | None = None
     skillName: str | None = None
     skill_name: str | None = None
@@ -76,15 +77,6 @@ def _one_by_one(raw: bytes) -> Arguments:
     return found
 
 
-def call_item(event: HookEvent) -> Item:
-    """Return a call's start or end as it is told from other calls."""
-    return Item(
-        line=event.line,
-        gate=(event.call or None, event.tool, event.agent or None),
-        values=(canonical_input(bytes(event.input)),),
-    )
-
-
 def requested_item(event: HookEvent, dialect: Dialect) -> Item:
     """Return a call's start, or a request for permission, as what it is about.
 
@@ -111,22 +103,19 @@ def layer_item(event: HookEvent, layer: Layer) -> Item:
     return Item(line=event.line, gate=verb, values=(_path(event.path),))
 
 
-def owner_item(event: HookEvent, dialect: Dialect) -> tuple[Layer, Item] | None:
-    """Return a call as what the layer below it shows; None for a tool that has no such layer."""
-    if dialect.is_mcp(event.tool):
+def owner_item(event: HookEvent, layer: Layer, dialect: Dialect) -> Item:
+    """Return a call as what the layer below it shows of it."""
+    if layer == "mcp":
         name = (event.tool or "").removeprefix(dialect.mcp_prefix)
-        return "mcp", Item(line=event.line, gate="mcp", values=_mcp_values(event, name))
-    verb = dialect.verb(event.tool)
-    if verb == "shell":
-        told = arguments(bytes(event.input))
+        return Item(line=event.line, gate=layer, values=_mcp_values(event, name))
+    told = arguments(bytes(event.input))
+    if layer == "shell":
         where = said(told.working_directory) or said(told.cwd) or event.cwd
         sandbox = told.sandbox if event.sandbox is None else event.sandbox
         values = _shell_values(event.command or told.command, where, sandbox)
-        return "shell", Item(line=event.line, gate="shell", values=values)
-    if verb in ("read", "edit"):
-        path = said(event.path) or arguments(bytes(event.input)).file(dialect.path_fields)
-        return "file", Item(line=event.line, gate=verb, values=(_path(path),))
-    return None
+        return Item(line=event.line, gate=layer, values=values)
+    path = said(event.path) or told.file(dialect.path_fields)
+    return Item(line=event.line, gate=dialect.verb(event.tool), values=(_path(path),))
 
 
 def _shell_values(command: str | None, cwd: str | None, sandbox: bool | None) -> Values:

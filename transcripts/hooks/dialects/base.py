@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import fields as fields_of
 
-from transcripts.hooks.events import HookEvent, Kind
+from transcripts.hooks.events import HookEvent, Kind, Layer
 
 Verb = Literal["shell", "read", "edit", "delete", "search", "web", "agent", "skill", "other"]
 """What a tool does, as far as a summary tells tools apart."""
@@ -48,6 +48,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """What its tools do."""
     path_fields: tuple[str, ...] = ("file_path", "path", "filePath", "notebook_path")
     """Which arguments name the file that a call works on, the strongest first."""
+    usage: Literal["last", "each"] = "last"
+    """A turn's tokens are what its last event says of them, or what its requests come to."""
     mcp_prefix: str = "mcp__"
     """What stands before the name of an MCP server's tool."""
     mcp_joint: str | None = None
@@ -58,6 +60,11 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """Fields that are known and tell nothing that is asked for here."""
     blind_spots: tuple[str, ...] = ()
     """What can't be seen by these hooks."""
+
+    @property
+    def tells_edits(self) -> bool:
+        """Whether an edited file has an event of its own."""
+        return "file-after" in self.kinds.values()
 
     @property
     def fields(self) -> frozenset[str]:
@@ -74,6 +81,13 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         if tool is None:
             return False
         return self.mcp_joint in tool if self.mcp_joint else tool.startswith(self.mcp_prefix)
+
+    def layer(self, tool: str | None) -> Layer | None:
+        """Return which layer of hooks a tool has below it; None if it has none."""
+        if self.is_mcp(tool):
+            return "mcp"
+        verb = self.verb(tool)
+        return "shell" if verb == "shell" else "file" if verb in ("read", "edit") else None
 
     def mcp_parts(self, tool: str) -> tuple[str | None, str]:
         """Return the server, where the name tells it, and the tool's own name."""

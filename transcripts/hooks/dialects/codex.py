@@ -86,6 +86,7 @@ CODEX = Dialect(
         "collaborationspawn_agent": "agent",
     },
     asks="tool",
+    usage="each",
     unused=frozenset(
         {
             "transcript_path",

@@ -1,0 +1,327 @@
+"""Counting a log in one pass: what is over is put away, so memory is bound by what is open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+
+from transcripts.hooks.accounts import Account, Tool, Total, add_optional
+from transcripts.hooks.correlating import Correlator
+from transcripts.hooks.dialects.base import Dialect
+from transcripts.hooks.events import HookEvent, Kind
+from transcripts.hooks.keeping import KeptTurns
+from transcripts.hooks.logs import BadLine
+from transcripts.hooks.matching import Link
+from transcripts.hooks.outcomes import duration
+from transcripts.hooks.pairing import Orphan
+from transcripts.hooks.paths import same_file_key
+from transcripts.hooks.preview import preview
+from transcripts.hooks.sessions import Turn
+from transcripts.hooks.shown import Arguments, arguments
+from transcripts.hooks.skills import attached, mentioned, skill_of_path, slash_commands
+from transcripts.hooks.summary import (
+    LogSummary,
+    SessionSummary,
+    SubagentRow,
+    Summary,
+    TurnSummary,
+)
+
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
+_TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+
+
+class CountedSession:
+    """One session: first its turns, to be gone through, then what they come to."""
+
+    def __init__(
+        self, native: str | None, workspace: str | None, accounts: Iterable[tuple[int, Account]]
+    ) -> None:
+        self.id = native
+        self.workspace = workspace
+        self._accounts = accounts
+        self._total = Total()
+
+    def turns(self) -> Iterator[TurnSummary]:
+        """Yield the turns' summaries; a session of many turns is never held whole."""
+        for number, account in self._accounts:
+            self._total.add(account, is_turn=number > 0)
+            if number:
+                shown = f"Turn {number}" + (f" · {account.title}" if account.title else "")
+                yield TurnSummary(
+                    id=account.native or str(number),
+                    derived=account.native is None,
+                    title=shown,
+                    summary=account.summary(),
+                )
+
+    @property
+    def title(self) -> str | None:
+        """The first prompt, once the turns have been gone through."""
+        return self._total.title
+
+    def summary(self) -> Summary:
+        """Return what the turns come to, once they have been gone through."""
+        return self._total.summary()
+
+
+class Counter:
+    """Counts events one by one; :meth:`sessions` tells what they come to.
+
+    A duration is the harness's own where it states one; else the time between a call's start
+    and its end, where both were seen and belong together for sure.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._correlator = Correlator(dialect, self, remember=False)
+        self._kept = KeptTurns()
+        self._accounts: dict[Turn, Account] = {}
+        self._starts: dict[Turn, dict[int, datetime]] = {}
+        self._ends: dict[int, tuple[Tool, datetime | None]] = {}
+        self._told: Link | Orphan | None = None
+        self._began: datetime | None = None
+
+    def add(self, event: HookEvent) -> None:
+        """Take the next event."""
+        self._told = None
+        turn = self._correlator.add(event)
+        account = self._accounts.get(turn)
+        if account is None:
+            account = self._accounts[turn] = Account(native=turn.native)
+        at = event.at
+        if at is not None:
+            if account.last is None or at > account.last:
+                account.last = at
+            if account.first is None or at < account.first:
+                account.first = at
+        count = _COUNTED.get(event.kind)
+        if count is not None:
+            count(self, turn, account, event)
+
+    def linked(self, turn: Turn, link: Link) -> None:
+        """Count the time of a call whose end is known now."""
+        self._told = link
+        if link.role != "end":
+            return
+        began = self._starts.get(turn, {}).pop(link.to, None)
+        waiting = self._ends.pop(link.event, None)
+        if waiting is None:
+            self._began = began
+        else:
+            row, ended = waiting
+            if began is not None and ended is not None:
+                row.duration = add_optional(row.duration, _milliseconds(began, ended))
+
+    def orphaned(self, turn: Turn, orphan: Orphan) -> None:
+        """Count a call of which only the end was seen."""
+        self._told = orphan
+        waiting = self._ends.pop(orphan.event, None)
+        if waiting is not None and orphan.start_missing:
+            waiting[0].count += 1
+
+    def phantom(self, turn: Turn, phantom: Orphan) -> None:
+        """Count nothing: it ends what never began."""
+
+    def closed(self, turn: Turn) -> None:
+        """Put away what a turn comes to."""
+        if not self._dialect.unique_ids:
+            self._starts.pop(turn, None)
+        account = self._accounts.pop(turn, None)
+        if account is not None:
+            self._kept.keep(turn, account)
+
+    def sessions(self) -> Iterator[CountedSession]:
+        """Close all that is open, and yield the sessions in the order they were first seen."""
+        for session in self._correlator.sessions.values():
+            self._correlator.close(session)
+        for native, workspace, accounts in self._kept.sessions():
+            yield CountedSession(native, workspace, accounts)
+
+    def count_start(self, turn: Turn, account: Account, event: HookEvent) -> None:
+        """Count a call, unless it is one that was counted, or names no tool."""
+        told, tool = self._told, event.tool
+        if tool is None or (
+            told is not None and isinstance(told, Link) and told.role == "redelivery"
+        ):
+            return
+        self._row(account, tool).count += 1
+        at = event.at
+        if at is not None:
+            self._starts.setdefault(turn, {})[event.line] = at
+        verb = self._dialect.verb(tool)
+        if verb == "shell":
+            account.commands_above += 1
+        elif verb in ("read", "skill"):
+            self._note_read(account, event, arguments(bytes(event.input)))
+
+    def count_end(self, turn: Turn, account: Account, event: HookEvent) -> None:
+        """Count a call's time, and what it wrote; a failure counts without its time."""
+        tool = event.tool
+        if tool is None:
+            return
+        row = self._row(account, tool)
+        told = self._told
+        if isinstance(told, Orphan) and told.start_missing:
+            row.count += 1
+        if event.kind != "call-end":
+            row.failed += 1
+            account.failures += 1
+        native = event.duration_ms if event.duration_ms is not None else event.duration
+        at = event.at
+        if event.kind != "call-end":
+            at = None
+        elif native is not None:
+            row.duration = add_optional(row.duration, native)
+            at = None
+        if told is None:
+            self._ends[event.line] = (row, at)
+        elif isinstance(told, Link) and at is not None and self._began is not None:
+            row.duration = add_optional(row.duration, _milliseconds(self._began, at))
+        if event.kind == "call-end" and self._dialect.verb(tool) == "edit":
+            self._note_written(account, event)
+
+    def _row(self, account: Account, tool: str) -> Tool:
+        dialect = self._dialect
+        if dialect.is_mcp(tool):
+            server, name = dialect.mcp_parts(tool)
+            key, rows = f"{server}/{name}" if server else name, account.mcp_above
+        else:
+            key, rows = tool, account.tools
+        row = rows.get(key)
+        if row is None:
+            row = rows[key] = Tool()
+        return row
+
+    def _note_read(self, account: Account, event: HookEvent, told: Arguments) -> None:
+        if skill := told.skill or told.skillName or told.skill_name:
+            account.note_skill(skill, "tool")
+        if path := (event.path or told.file(self._dialect.path_fields)):
+            account.read.setdefault(same_file_key(path), path)
+            if read := skill_of_path(path):
+                account.note_skill(read, "read")
+
+    def _note_written(self, account: Account, event: HookEvent) -> None:
+        if self._dialect.tells_edits:
+            return
+        account.edits += 1
+        told = arguments(bytes(event.input))
+        paths = [told.file(self._dialect.path_fields)]
+        if paths == [None]:
+            paths = _PATCHED.findall(told.command or told.patch or "")
+        for path in paths:
+            if path:
+                account.written.setdefault(same_file_key(path), path)
+
+    def count_shell(self, turn: Turn, account: Account, event: HookEvent) -> None:
+        """Count a command."""
+        account.commands_below += 1
+
+    def count_mcp(self, turn: Turn, account: Account, event: HookEvent) -> None:
+        """Count an MCP call, and how long it took once it is over."""
+        name = event.tool or event.server or "MCP"
+        key = f"{event.server}/{name}" if event.server and event.tool else name
+        row = account.mcp_below.setdefault(key, Tool())
+        if event.kind == "mcp-before":
+            row.count += 1
+            return
+        lasted, _ = duration(None, event)
+        row.duration = add_optional(row.duration, lasted)
+
+    def count_file(self, turn: Turn, account: Account, event: HookEvent) -> None:
+        """Count a file that was read or edited."""
+        if event.kind == "file-before":
+            self._note_read(account, event, Arguments())
+            return
+        account.edits += 1
+        if event.path:
+            account.written.setdefault(same_file_key(event.path), event.path)
+
+    def count_prompt(self, turn: Turn, account: Account, event: HookEvent) -> None:
+        """Note a prompt's title, the commands in it and the skills that it brings along."""
+        if event.agent:
+            return
+        account.title = account.title or preview(event.prompt)
+        for name in slash_commands(event.prompt):
+            account.slash_commands.setdefault(name.lower(), name)
+        for skill in attached(event.prompt):
+            account.note_skill(skill, "attached")
+
+    def count_thought(self, turn: Turn, account: Account, event: HookEvent) -> None:
+        """Count a thought, and note the skills that it mentions."""
+        account.thoughts += 1
+        for skill in mentioned(event.text):
+            account.note_skill(skill, "mention")
+
+    def count_tokens(self, turn: Turn, account: Account, event: HookEvent) -> None:
+        """Note what an event says of tokens, and of how a turn ended."""
+        if event.kind == "turn-abort" or (event.status or "").lower() == "aborted":
+            account.aborted = account.aborted or not event.agent
+        told: list[int | None] = [getattr(event, name) for name in _TOKENS]
+        if all(value is None for value in told):
+            return
+        known = account.tokens
+        if self._dialect.usage == "each" and known is not None:
+            account.tokens = [
+                None if (total := add_optional(one, other)) is None else int(total)
+                for one, other in zip(known, told, strict=True)
+            ]
+        elif known is None or event.kind == "turn-end" or self._dialect.usage == "each":
+            account.tokens = told
+
+    def count_agent(self, turn: Turn, account: Account, event: HookEvent) -> None:
+        """Count a subagent."""
+        account.subagents.append(SubagentRow(id=event.agent or None, type=event.agent_type or None))
+
+
+_COUNTED: Mapping[Kind, Callable[[Counter, Turn, Account, HookEvent], None]] = {
+    "call-start": Counter.count_start,
+    "call-end": Counter.count_end,
+    "call-failure": Counter.count_end,
+    "call-denied": Counter.count_end,
+    "shell-before": Counter.count_shell,
+    "mcp-before": Counter.count_mcp,
+    "mcp-after": Counter.count_mcp,
+    "file-before": Counter.count_file,
+    "file-after": Counter.count_file,
+    "prompt": Counter.count_prompt,
+    "thought": Counter.count_thought,
+    "response": Counter.count_tokens,
+    "turn-end": Counter.count_tokens,
+    "turn-failure": Counter.count_tokens,
+    "turn-abort": Counter.count_tokens,
+    "lifecycle": Counter.count_tokens,
+    "subagent-start": Counter.count_agent,
+}
+
+
+def _milliseconds(began: datetime, ended: datetime) -> float | None:
+    return (ended - began).total_seconds() * 1000 if ended >= began else None
+
+
+def summarise(
+    events: Iterable[HookEvent], dialect: Dialect, bad_lines: Iterable[BadLine] = ()
+) -> LogSummary:
+    """Return what all events come to; for a log of any length use :class:`Counter`.
+
+    ``bad_lines`` may grow while the events are read, as a log's do.
+    """
+    counter = Counter(dialect)
+    for event in events:
+        counter.add(event)
+    sessions: list[SessionSummary] = []
+    for counted in counter.sessions():
+        turns = list(counted.turns())
+        sessions.append(
+            SessionSummary(
+                id=counted.id,
+                workspace=counted.workspace,
+                turns=turns,
+                title=counted.title,
+                summary=counted.summary(),
+            )
+        )
+    return LogSummary(
+        sessions=sessions, bad_lines=list(bad_lines), blind_spots=list(dialect.blind_spots)
+    )
