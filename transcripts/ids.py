@@ -8,7 +8,9 @@ from uuid import UUID
 NAMESPACE = UUID("6f2a1d54-9c3e-4b77-8f21-2d5c0a9e7b13")
 """The namespace of all derived ids, shared with Mintokei.AgentTranscripts so that both agree."""
 
-_SEPARATOR = "\x1f"
+SEPARATOR = "\x1f"
+"""Stands between the parts of which an id is derived."""
+
 _VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
 
 
@@ -21,11 +23,12 @@ class Scope:
 
     def __init__(self, *first: str) -> None:
         self._space = sha1(NAMESPACE.bytes, usedforsecurity=False)
-        self._space.update("".join(f"{part}{_SEPARATOR}" for part in first).encode())
+        self._space.update("".join(f"{part}{SEPARATOR}" for part in first).encode())
 
     def derive(self, *parts: str | int | None) -> str:
         """Return what :func:`derive` returns of the first parts and these."""
-        name = _SEPARATOR.join(["" if part is None else str(part) for part in parts])
+        first = parts[0] if len(parts) == 1 else None
+        name = first if type(first) is str else _joined(parts)
         digest = self._space.copy()
         try:
             digest.update(name.encode())
@@ -35,6 +38,10 @@ class Scope:
         text = digest.hexdigest()
         variant = _VARIANT[text[16]]
         return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}"
+
+
+def _joined(parts: tuple[str | int | None, ...]) -> str:
+    return SEPARATOR.join(["" if part is None else str(part) for part in parts])
 
 
 _ALL = Scope()

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from transcripts.ids import Scope, derive
+from transcripts.ids import SEPARATOR, Scope, derive
 from transcripts.model import Damage, Inherited
 from transcripts.stores.claude.reading import bookkeeping
 from transcripts.stores.claude.reading.entries import Entry
@@ -31,7 +31,7 @@ class Session(msgspec.Struct, kw_only=True):
     scope: str
     inherited: dict[str, str]
     stamping: frozenset[str]
-    used_ids: set[str] = msgspec.field(default_factory=set)
+    used: set[str] = msgspec.field(default_factory=set)
     checklist: Checklist = msgspec.field(default_factory=dict)
     damage: list[Damage] = msgspec.field(default_factory=list)
     unread: Counter[tuple[str, bool]] = msgspec.field(default_factory=Counter)
@@ -40,10 +40,9 @@ class Session(msgspec.Struct, kw_only=True):
     def __post_init__(self) -> None:
         self.derived = Scope(self.scope).derive
 
-    def id_of(self, row: Row, index: int = 0) -> str:
-        """Return the id of a row's message: derived from the record's own id."""
-        own = row.uuid or f"line {row.line}"
-        return self.derived(own, index) if index else self.derived(own)
+    def id_of(self, row: Row) -> str:
+        """Return the id of a row's first message: derived from the record's own id."""
+        return self.derived(row.uuid or f"line {row.line}")
 
 
 class Context:
@@ -114,14 +113,23 @@ class Context:
         return fields
 
     def _new_id(self, row: Row, index: int, identity: str | None) -> str:
+        """Return an id that no other message has.
+
+        It is derived from a call's own id, else from the record's; remembered is what it is
+        derived from, which lies there anyhow.
+        """
         session = self.session
-        used = session.used_ids
-        found = session.derived(identity) if identity else session.id_of(row, index)
-        if found in used and identity:
-            found = session.id_of(row, index)
-        if found in used:
-            found = derive(session.scope, found, len(used))
-        used.add(found)
+        used = session.used
+        own = identity
+        if own is None or own in used:
+            own = row.uuid or f"line {row.line}"
+            if index:
+                own = f"{own}{SEPARATOR}{index}"
+        if own in used:
+            own = f"{session.derived(own)}{SEPARATOR}{len(used)}"
+        found = session.derived(own)
+        # Halves of surrogate pairs are not told apart by what is derived of them.
+        used.add(own if own.isascii() else found)
         return found
 
     def damage(self, kind: str, row: Row, why: str) -> None:

@@ -120,7 +120,9 @@ def row_on(
     uuid = entry.uuid or None
     parent = entry.parent_uuid or None
     session = entry.session_id or None
-    setting = _setting(entry, NOWHERE if before is None else before.setting)
+    setting = NOWHERE if before is None else before.setting
+    if (entry.cwd, entry.version, entry.git_branch) != setting:
+        setting = Setting(entry.cwd, entry.version, entry.git_branch)
     subtype = None
     prompt = stamped = False
     response = ""
@@ -167,13 +169,6 @@ def row_on(
         setting=setting,
         glance=glance,
     )
-
-
-def _setting(entry: Entry | Skimmed, before: Setting) -> Setting:
-    cwd, version, git_branch = before
-    if entry.cwd == cwd and entry.version == version and entry.git_branch == git_branch:
-        return before
-    return Setting(entry.cwd, entry.version, entry.git_branch)
 
 
 def time_of(row: Row) -> datetime | None:

@@ -12,7 +12,7 @@ from transcripts.records import jsonlines
 from transcripts.stores.claude.reading.entries import Entry, decode, entry_of
 
 _WINDOW = 128 << 10
-_MOST_AT_HAND = 16
+_MOST_AT_HAND = 32
 _LARGEST_AT_HAND = 256 << 10
 
 
@@ -45,10 +45,8 @@ class Shelf:
                 found = decode(self._bytes(offset, length))
             except (msgspec.DecodeError, RecursionError):
                 found = entry_of(self.value(offset, length))
-            if length > _LARGEST_AT_HAND:
+            if len(at_hand) >= _MOST_AT_HAND or length > _LARGEST_AT_HAND:
                 at_hand.clear()
-            elif len(at_hand) >= _MOST_AT_HAND:
-                del at_hand[next(iter(at_hand))]
             at_hand[offset] = found
         return found
 
@@ -64,15 +62,13 @@ class Shelf:
 
     def _bytes(self, offset: int, length: int) -> bytes:
         start = offset - self._start
-        if start >= 0:
-            if start + length > len(self._window):
-                if length >= _WINDOW:
-                    return os.pread(self._opened(), length, offset)
-                self._window = os.pread(self._opened(), _WINDOW, offset)
-                self._start = offset
-                start = 0
+        if start >= 0 and start + length <= len(self._window):
             return self._window[start : start + length]
-        return os.pread(self._opened(), length, offset)
+        if start < 0 or length >= _WINDOW:
+            return os.pread(self._opened(), length, offset)
+        self._window = os.pread(self._opened(), _WINDOW, offset)
+        self._start = offset
+        return self._window[:length]
 
     def _opened(self) -> int:
         if self._file is None:
