@@ -19,7 +19,7 @@ from transcripts.model import Damage
 from transcripts.records import jsonlines
 from transcripts.stores.claude.reading.entries import decode, entry_of, skim
 from transcripts.stores.claude.reading.rowmaking import rows_of_file
-from transcripts.stores.claude.reading.rows import row_on
+from transcripts.stores.claude.reading.rows import row_on, time_of
 from transcripts.stores.claude.reading.shelf import Held
 
 CASES = [case for case in cases(find_corpus()) if case.facts.agent == "claude"]
@@ -109,40 +109,69 @@ def test_what_is_recorded_mostly_is_of_the_types_that_are_decoded() -> None:
     assert decoded > 0.98 * whole
 
 
-def test_bytes_that_are_not_utf8_are_seen_where_nothing_is_decoded(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sparing", [True, False])
+def test_bytes_that_are_not_utf8_are_seen_where_nothing_is_decoded(
+    tmp_path: Path, sparing: bool
+) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(b'{"type":"last-prompt","lastPrompt":"\xff"}\n{"type":"tools-used"}\n')
     damage: list[Damage] = []
-    rows = rows_of_file(path, tmp_path, damage, recover=True)
+    rows = rows_of_file(path, tmp_path, damage, recover=True, sparing=sparing)
     assert ("invalid_utf8", 1) in [(one.kind, one.line) for one in damage]
     assert [row.type for row in rows] == ["last-prompt", "tools-used"]
 
 
-def test_what_is_only_counted_is_one_row(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sparing", [True, False])
+def test_what_is_only_counted_is_one_row(tmp_path: Path, sparing: bool) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(b'{"type":"last-prompt"}\n{"type":"ai-title","aiTitle":"a"}\n' * 3)
-    rows = rows_of_file(path, tmp_path, [], recover=False)
+    rows = rows_of_file(path, tmp_path, [], recover=False, sparing=sparing)
     assert [row.type for row in rows] == ["last-prompt", "ai-title"] * 3
     assert len({id(row) for row in rows}) == 4
 
 
-def test_a_row_says_from_the_disk_what_was_recorded(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sparing", [True, False])
+def test_when_and_where_bookkeeping_begins_and_ends_is_known(tmp_path: Path, sparing: bool) -> None:
+    path = tmp_path / "session.jsonl"
+    says = [
+        {"timestamp": "2026-01-05T10:00:00Z", "version": "1"},
+        {"timestamp": "2026-01-05T10:00:01Z", "version": "2"},
+        {"timestamp": "2026-01-05T10:00:02Z", "version": "3"},
+        {"timestamp": "2026-01-05T10:00:03Z"},
+        {"timestamp": "no time", "version": "4"},
+        {},
+    ]
+    path.write_bytes(
+        b"".join(json.dumps({"type": "api-request", **one}).encode() + b"\n" for one in says)
+    )
+    rows = rows_of_file(path, tmp_path, [], recover=False, sparing=sparing)
+    times = [time for row in rows if (time := time_of(row)) is not None]
+    assert [time.second for time in (times[0], times[-1])] == [0, 3]
+    releases = [row.setting.version for row in rows if row.setting.version]
+    assert (releases[0], releases[-1]) == ("1", "4")
+
+
+@pytest.mark.parametrize("sparing", [True, False])
+def test_a_row_says_what_was_recorded(tmp_path: Path, sparing: bool) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in WHOLE))
-    rows = rows_of_file(path, tmp_path, [], recover=True)
+    rows = rows_of_file(path, tmp_path, [], recover=True, sparing=sparing)
     assert [row.value for row in rows] == WHOLE
     assert [row.entry for row in rows] == [entry_of(value) for value in WHOLE]
     assert [row.entry for row in reversed(rows)] == [entry_of(value) for value in WHOLE[::-1]]
 
 
-def test_records_longer_than_what_is_read_at_once_are_read_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sparing", [True, False])
+def test_records_longer_than_what_is_read_at_once_are_read_whole(
+    tmp_path: Path, sparing: bool
+) -> None:
     path = tmp_path / "session.jsonl"
     values = [
         {"type": "user", "uuid": f"{size}", "message": {"content": "x" * size}}
         for size in (1, 100_000, 40_000, 500_000, 7, 130_000)
     ]
     path.write_bytes(b"".join(json.dumps(value).encode() + b"\n" for value in values))
-    rows = rows_of_file(path, tmp_path, [], recover=False)
+    rows = rows_of_file(path, tmp_path, [], recover=False, sparing=sparing)
     for row, value in [
         *zip(rows, values, strict=True),
         *zip(rows[::-1], values[::-1], strict=True),

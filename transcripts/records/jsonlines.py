@@ -262,29 +262,33 @@ class _Lines:
 
     def skimmed(self, decode: Callable[[bytes], Any], passed_over: bytearray) -> Iterator[Record]:
         """Yield each whole record with what a decoder makes of it; see :func:`skim`."""
+        name, source, new = self._name, self._source, tuple.__new__
         last_passed_over = len(passed_over) - 1
-        name, source, ahead = self._name, self._source, self._ahead
-        new = tuple.__new__
+        number = offset = 0
         while True:
-            if ahead:
-                number, offset, raw = ahead.pop(0)
+            # This loop is gone through once for every line of a session.
+            for raw in source:
+                number += 1
+                if number <= last_passed_over and passed_over[number]:
+                    offset += len(raw)
+                    continue
+                try:
+                    value = decode(raw)
+                    if not raw.isascii():
+                        raw.decode()
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    break
+                yield new(Record, (value, raw.strip(b" \t\r\n"), name, number, offset))
+                offset += len(raw)
             else:
-                raw = next(source, None)
-                if raw is None:
-                    return
-                self._number = number = self._number + 1
-                offset = self._offset
-                self._offset = offset + len(raw)
-            if number <= last_passed_over and passed_over[number]:
-                continue
-            try:
-                value = decode(raw)
-                if not raw.isascii():
-                    raw.decode()
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                yield from self._second_look(number, offset, raw)
-                continue
-            yield new(Record, (value, raw.strip(b" \t\r\n"), name, number, offset))
+                return
+            self._number, self._offset = number, offset + len(raw)
+            yield from self._second_look(number, offset, raw)
+            while self._ahead:
+                line = self._ahead.pop(0)
+                if line.number > last_passed_over or not passed_over[line.number]:
+                    yield from self._second_look(*line)
+            number, offset = self._number, self._offset
 
     def _second_look(self, number: int, offset: int, raw: bytes) -> Iterator[Record]:
         """Yield what is whole of a line that the fast decoder refused."""

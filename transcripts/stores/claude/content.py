@@ -24,6 +24,9 @@ def parts(content: Any) -> Content:
         return (Text(text=content),) if content else ()
     if not isinstance(content, list):
         return () if content is None else (Structured(value=content),)
+    if len(content) == 1 and type(content[0]) is Words:
+        # Nearly all that anybody says is one block of text.
+        return (Text(text=content[0].text),) if content[0].text else ()
     return tuple([part for block in content if (part := _part(block)) is not None])
 
 

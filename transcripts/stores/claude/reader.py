@@ -37,7 +37,7 @@ def read(path: Path, *, recover: bool) -> Transcript:
 
     A folder is read where it is all that is left of a session: its subagents' threads.
     """
-    opened = _open(path.absolute(), recover=recover)
+    opened = _open(path.absolute(), recover=recover, sparing=False)
     messages = list(opened.messages())
     if not messages:
         raise opened.nothing()
@@ -47,7 +47,7 @@ def read(path: Path, *, recover: bool) -> Transcript:
 def iterate(path: Path, *, recover: bool) -> Iterator[AnyMessage]:
     """Yield the messages of a session in little memory: only the links of its rows are held."""
     with uncollected():
-        opened = _open(path.absolute(), recover=recover)
+        opened = _open(path.absolute(), recover=recover, sparing=True)
     found = False
     for message in opened.messages():
         found = True
@@ -85,10 +85,10 @@ class _Opened(NamedTuple):
         )
 
 
-def _open(path: Path, *, recover: bool) -> _Opened:
+def _open(path: Path, *, recover: bool, sparing: bool) -> _Opened:
     root = layout.root_of(path)
     if not path.is_dir():
-        gathered = gather(path, root, recover=recover)
+        gathered = gather(path, root, recover=recover, sparing=sparing)
     elif layout.is_orphan(path):
         gathered = Gathered(path.name, [], [], {})
     else:
@@ -100,7 +100,7 @@ def _open(path: Path, *, recover: bool) -> _Opened:
     session_id, rows, damage, inherited = gathered
     threads = [
         *inline_threads([row for row in rows if row.sidechain]),
-        *own_threads(path, root, session_id, damage, recover=recover),
+        *own_threads(path, root, session_id, damage, recover=recover, sparing=sparing),
     ]
     session = Session(
         scope=session_scope(session_id),

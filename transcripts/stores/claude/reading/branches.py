@@ -31,7 +31,7 @@ class Branches:
         self._compactions = [
             Compaction(position, _kept(rows, row))
             for position, row in enumerate(rows)
-            if row.is_boundary
+            if row.type == "system" and row.is_boundary
         ]
         self._places = [compaction.position for compaction in self._compactions]
         self._first_rewound: dict[int, int] = {}
@@ -73,9 +73,11 @@ def _rewound(rows: Sequence[Row]) -> dict[int, int]:
     siblings: dict[str | None, int] = {}
     roots_are_prompts = _roots_are_prompts(rows)
     for position, row in enumerate(rows):
-        if row.is_boundary:
-            siblings.pop(None, None)
-        if not row.prompt or (row.parent is None and not roots_are_prompts):
+        if not row.prompt:
+            if row.type == "system" and row.is_boundary:
+                siblings.pop(None, None)
+            continue
+        if row.parent is None and not roots_are_prompts:
             continue
         earlier = siblings.get(row.parent)
         siblings[row.parent] = position

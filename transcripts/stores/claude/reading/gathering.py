@@ -35,10 +35,10 @@ class Gathered(NamedTuple):
     inherited: dict[str, str]
 
 
-def gather(path: Path, root: Path, *, recover: bool) -> Gathered:
+def gather(path: Path, root: Path, *, recover: bool, sparing: bool) -> Gathered:
     """Return the rows of the session whose file is given."""
     damage: list[Damage] = []
-    rows = rows_of_file(path, root, damage, recover=recover)
+    rows = rows_of_file(path, root, damage, recover=recover, sparing=sparing)
     session_id = _session_id(path, rows)
     own, foreign, inherited = _partition(_parents_first(rows), session_id)
     inherited |= _copied(own, session_id)
@@ -77,6 +77,13 @@ def _parents_first(rows: list[Row]) -> list[Row]:
     Where a session begins at a terminal, 2.1.197 may write the first answer before the prompt:
     two tasks of its own create the file.
     """
+    seen: set[str | None] = {None}
+    for row in rows:
+        if row.parent not in seen:
+            break
+        seen.add(row.uuid)
+    else:
+        return rows
     places: dict[str, int] = {}
     for index, row in enumerate(rows):
         if row.uuid:

@@ -8,21 +8,27 @@ from pathlib import Path
 from transcripts.model import Damage
 from transcripts.records import Record, jsonlines
 from transcripts.stores.claude.reading.bookkeeping import QUIET
-from transcripts.stores.claude.reading.entries import Entry, Skimmed, entry_of, skim
+from transcripts.stores.claude.reading.entries import Entry, Skimmed, decode, entry_of, skim
 from transcripts.stores.claude.reading.rows import Row, instant, row_of, row_on
 from transcripts.stores.claude.reading.shelf import Shelf
 
 
-def rows_of_file(path: Path, root: Path, damage: list[Damage], *, recover: bool) -> list[Row]:
-    """Return the rows of one file, adding what is wrong to ``damage``."""
+def rows_of_file(
+    path: Path, root: Path, damage: list[Damage], *, recover: bool, sparing: bool
+) -> list[Row]:
+    """Return the rows of one file, adding what is wrong to ``damage``.
+
+    With ``sparing``, what they say is left on the disk, else it is kept until it is asked for.
+    """
     shelf = Shelf(path, path.relative_to(root).as_posix())
     bookkeeping = _Bookkeeping(shelf)
     rows: list[Row] = []
     before: Row | None = None
     faults = 0
-    for record in jsonlines.skim(path, root, damage, skim, recover=recover):
+    look = skim if sparing else decode
+    for record in jsonlines.skim(path, root, damage, look, recover=recover):
         value, raw, _, line, offset = record
-        entry: Entry | Skimmed = value if type(value) is Skimmed else entry_of(value)
+        entry: Entry | Skimmed = entry_of(value) if type(value) is dict else value
         if type(value) is dict and len(damage) != faults:
             # What was mended on reading is not on the disk as it is here.
             row = row_of(record)
@@ -32,6 +38,8 @@ def rows_of_file(path: Path, root: Path, damage: list[Damage], *, recover: bool)
             row = row_on(shelf, line, offset, len(raw), entry, before)
             if row.uuid is not None:
                 before = row
+            if type(entry) is Entry:
+                shelf.keep(offset, entry)
         rows.append(row)
         faults = len(damage)
     for place, row in bookkeeping.last():

@@ -30,25 +30,33 @@ class Shelf:
         self._window = b""
         self._start = 0
         self._at_hand: dict[int, Entry] = {}
+        self._kept: dict[int, Entry] = {}
 
     def __del__(self) -> None:
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
+    def keep(self, offset: int, entry: Entry) -> None:
+        """Keep what a record says until it is asked for."""
+        self._kept[offset] = entry
+
     def entry(self, offset: int, length: int) -> Entry:
         """Return what the record at a place says."""
         at_hand = self._at_hand
         found = at_hand.get(offset)
         if found is None:
-            try:
-                found = decode(self._bytes(offset, length))
-            except (msgspec.DecodeError, RecursionError):
-                found = entry_of(self.value(offset, length))
+            found = self._kept.pop(offset, None) or self._decoded(offset, length)
             if len(at_hand) >= _MOST_AT_HAND or length > _LARGEST_AT_HAND:
                 at_hand.clear()
             at_hand[offset] = found
         return found
+
+    def _decoded(self, offset: int, length: int) -> Entry:
+        try:
+            return decode(self._bytes(offset, length))
+        except (msgspec.DecodeError, RecursionError):
+            return entry_of(self.value(offset, length))
 
     def value(self, offset: int, length: int) -> Any:
         """Return the whole record at a place."""

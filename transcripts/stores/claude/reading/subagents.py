@@ -49,6 +49,7 @@ def own_threads(
     damage: list[Damage],
     *,
     recover: bool,
+    sparing: bool,
 ) -> list[Thread]:
     """Return the threads that lie in files of their own."""
     threads: list[Thread] = []
@@ -57,7 +58,7 @@ def own_threads(
         beside = file.parent == path.parent
         if agent is None or file == path or (beside and not _serves(file, root, session_id)):
             continue
-        rows = rows_of_file(file, root, damage, recover=recover)
+        rows = rows_of_file(file, root, damage, recover=recover, sparing=sparing)
         threads.append(Thread(agent, rows, None if beside else _noted_call(file)))
     return threads
 
