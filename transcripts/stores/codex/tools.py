@@ -39,6 +39,8 @@ WITHOUT_RESULT: dict[Status, str] = {
 
 _CLOSED: dict[str, Status] = {sentence: status for status, sentence in WITHOUT_RESULT.items()}
 
+_LONGEST_CLOSED = max(map(len, _CLOSED))
+
 _BROKEN_OFF = f"{WITHOUT_RESULT['cancelled']}\n"
 
 _EXEC_FRAME = re.compile(
@@ -56,8 +58,11 @@ _SCRIPT_FRAME = re.compile(
     r"Script (?P<fate>completed|failed|terminated|running with cell ID (?P<cell>\S+))\n"
     r"Wall time[^\n]*\nOutput:\n"
 )
-_CUT_FOR_STORING = "\n... command output truncated for persistence ...\n"
-_TRUNCATED = re.compile(r"…\d+ (?:tokens|chars) truncated…|\[\.\.\. omitted \d+ of \d+ lines")
+_TRUNCATED = re.compile(
+    r"…\d+ (?:tokens|chars) truncated…"
+    r"|\[\.\.\. omitted \d+ of \d+ lines"
+    r"|\n\.\.\. command output truncated for persistence \.\.\.\n"
+)
 _CUT_HEADING = re.compile(
     r"(?:Warning: truncated output \(original token count: \d+\)\n)?"
     r"Total output lines: \d+\n\n?"
@@ -127,7 +132,7 @@ def patch_failure(output: str) -> Status | None:
 
 def closed(output: str) -> Status | None:
     """Return the status of a call that was closed without a result; None if it has one."""
-    return _CLOSED.get(output)
+    return _CLOSED.get(output) if len(output) <= _LONGEST_CLOSED else None
 
 
 def command_result(name: str, output: str) -> Framed | None:
@@ -204,16 +209,15 @@ def script_result(output: Any) -> ScriptResult | None:
 def is_truncated(output: str) -> bool:
     """Whether Codex cut the result before the model saw it."""
     return (
-        _CUT_FOR_STORING in output
-        or _CUT_HEADING.match(output) is not None
-        or (_may_be_truncated(output) and _TRUNCATED.search(output) is not None)
+        _CUT_HEADING.match(output) is not None
         or _TOTAL_LINES.match(output) is not None
+        or (_may_be_truncated(output) and _TRUNCATED.search(output) is not None)
     )
 
 
 def _may_be_truncated(output: str) -> bool:
     # An output may be long, and a string is found much faster than a pattern.
-    return " truncated…" in output or "[... omitted " in output
+    return " truncated" in output or "[... omitted " in output
 
 
 def _input_text(part: Any) -> str:

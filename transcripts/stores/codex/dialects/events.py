@@ -47,7 +47,8 @@ def evidence_in(told: Told, at: datetime | None) -> Evidence:
 
 
 def _status(value: Any) -> Status | None:
-    return _STATUSES.get(str(value).lower())
+    known = _STATUSES.get(value) if isinstance(value, str) else None
+    return known or _STATUSES.get(str(value).lower())
 
 
 def _command(ran: Ran, at: datetime | None) -> Evidence:

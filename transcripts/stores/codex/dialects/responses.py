@@ -23,6 +23,8 @@ def content_of(value: Any) -> Content:
 
     The tags in which Codex wraps an attached image are no text of the person's.
     """
+    if type(value) is list and len(value) == 1 and (words := _words(value[0])) is not None:
+        return (Text(text=words),)
     return tuple([part for _, part in numbered_content(value)])
 
 
@@ -77,11 +79,19 @@ def mcp_content(result: Any) -> Content:
     return tuple(parts)
 
 
+def _words(part: Any) -> str | None:
+    """Return the words of a part that is nothing else."""
+    if isinstance(part, dict) and part.get("type") in _WORDS:
+        return text(part.get("text"))
+    return None
+
+
 def _part(value: Any) -> Part | None:
+    plain = _words(value)
+    if plain is not None:
+        return Text(text=plain)
     part = mapping(value)
     words = text(part.get("text"))
-    if words is not None and part.get("type") in _WORDS:
-        return Text(text=words)
     match str(part.get("type")).lower():
         case "input_text" | "output_text" | "text" | "reasoning_text" | "summary_text":
             return None if words is None else Text(text=words)

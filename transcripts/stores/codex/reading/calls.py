@@ -34,7 +34,7 @@ _PLAN_STATUSES = ("pending", "in_progress", "completed")
 
 
 def call_message(draft: Called, common: dict[str, Any]) -> AnyMessage:
-    """Return the message of a call; ``common`` are the fields that every message has."""
+    """Return the message of a call; ``common``, which it makes its own, every message has."""
     return _Call(draft, common).message()
 
 
@@ -44,11 +44,10 @@ class _Call:
     def __init__(self, draft: Called, common: dict[str, Any]) -> None:
         self._draft = draft
         self._evidence = draft.evidence
-        self._common = common | {
-            "external_id": draft.call_id,
-            "author": "model",
-            "ended_at": draft.ended_at,
-        }
+        self._common = common
+        common["external_id"] = draft.call_id
+        common["author"] = "model"
+        common["ended_at"] = draft.ended_at
         if self._evidence is not None:
             self._common["duration_ms"] = self._evidence.duration_ms
             if draft.ended_at is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, get_args
 
-from transcripts.model import Content, Text
+from transcripts.model import Text
 from transcripts.records import Record
 from transcripts.stores.codex.dialects import flat, shapes
 from transcripts.stores.codex.dialects.events import evidence_in, evidence_of
@@ -28,6 +28,7 @@ class Gathering:
 
     def __init__(self, source: str, attic: Attic | None = None) -> None:
         self.state = State(source, attic)
+        self._tidies = attic is not None
         self._pairing = Pairing(self.state)
         self._calls = Joining(self.state)
         self._replacing = Replacing(self.state, self._pairing)
@@ -40,14 +41,17 @@ class Gathering:
 
     def feed(self, records: Iterable[Record]) -> None:
         """Take in the records of a file, in its order."""
+        take = self._take
         for record in records:
-            self._take(record, None)
-            self.state.tidy()
+            take(record, None)
+            if self._tidies:
+                self.state.tidy()
 
     def inherit(self, record: Record, first: First) -> None:
         """Take in a record that another session wrote first."""
         self._take(record, first)
-        self.state.tidy()
+        if self._tidies:
+            self.state.tidy()
 
     def go_back(self, ordinal: int | None) -> None:
         """Take back what stands from an ordinal on: the person went back to before it."""
@@ -177,11 +181,11 @@ class Gathering:
         if role not in ("user", "assistant", "developer", "system"):
             self.state.count("response_item/message")
             return
-        numbered = numbered_content(message.content)
-        content: Content = tuple([part for _, part in numbered])
-        marks = authors.tags(message.passed, len(items(message.content)))
-        marked = [marks[at] for at, _ in numbered] if marks else []
-        if authors.LETTER in [kind for kind, _ in marked]:
+        content = content_of(message.content)
+        marked = authors.tags(message.passed, len(items(message.content)))
+        if len(marked) != len(content) and marked:
+            marked = [marked[at] for at, _ in numbered_content(message.content)]
+        if marked and authors.LETTER in [kind for kind, _ in marked]:
             sender, _ = authors.opened(spoken_text(content))
             self._calls.letter(message.id, content, sender or "agent")
             return

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from transcripts.ids import derive
+from transcripts.ids import Scope, derive
 from transcripts.model import (
     AgentMessage,
     AnyMessage,
@@ -42,6 +42,7 @@ from transcripts.stores.codex.reading.drafts import (
     Draft,
     Failed,
     Kept,
+    Origin,
     Planned,
     Response,
     Searched,
@@ -63,7 +64,7 @@ class Thread:
         spawned: bool = False,
         provider: str | None = None,
     ) -> None:
-        self.scope = derive("CodexCli", session_id)
+        self._scope = Scope(derive("CodexCli", session_id))
         self.agent = agent
         self.caller = caller
         self.spawned = spawned
@@ -92,11 +93,11 @@ class Thread:
             if mark in many:
                 uses[draft.key] += 1
                 again = () if uses[draft.key] == 1 else (uses[draft.key],)
-                draft.id = derive(self.scope, *draft.key, *again)
+                draft.id = self._scope.derive(*draft.key, *again)
 
     def _id(self, draft: Draft) -> str:
         if not draft.id:
-            draft.id = derive(self.scope, *draft.key)
+            draft.id = self._scope.derive(*draft.key)
         return draft.id
 
     def _build(
@@ -141,20 +142,21 @@ class Thread:
         superseded = draft.superseded_by
         if isinstance(superseded, Draft):
             superseded = Superseded(id=self._id(superseded), why="compaction")
+        at = draft.at
         return {
-            "id": self._id(draft),
-            "at": draft.at,
-            "at_source": None if draft.at is None else "record",
+            "id": draft.id or self._id(draft),
+            "at": at,
+            "at_source": None if at is None else "record",
             "follows": follows,
             "turn": draft.turn,
             "response": None if response is None else self._answer(response),
-            "model": draft.model if response is not None else None,
+            "model": None if response is None else draft.model,
             "agent": self.agent,
             "caller": self.caller,
             "caller_evidence": "native" if self.caller else "none",
             "usage": usage,
             "superseded_by": superseded,
-            "inherited_from": _inherited(draft),
+            "inherited_from": None if draft.origin is None else _inherited(draft.origin),
             "sources": tuple(draft.sources),
         }
 
@@ -183,7 +185,7 @@ class Thread:
         for at, (author, kinds, content) in enumerate(self._voices(draft)):
             shared = dict(common)
             if at:
-                shared["id"] = derive(self.scope, *draft.key, "part", at)
+                shared["id"] = self._scope.derive(*draft.key, "part", at)
                 shared["follows"] = messages[-1].id
             messages.append(
                 UserMessage(
@@ -233,10 +235,7 @@ class Thread:
         return Reasoning(**common, external_id=draft.own_id, author="model", content=tuple(parts))
 
 
-def _inherited(draft: Draft) -> Inherited | None:
-    origin = draft.origin
-    if origin is None:
-        return None
+def _inherited(origin: Origin) -> Inherited:
     scope = derive("CodexCli", origin.session)
     return Inherited(
         session=origin.session, id=None if origin.key is None else derive(scope, *origin.key)

@@ -177,6 +177,9 @@ def _same_message(known: Open[Spoken], wanted: Spoken, vocabulary: Vocabulary) -
         return vocabulary in one.told
 
     if wanted.own_id:
+        only = known.only(wanted.own_id)
+        if only is not None and only.own_id == wanted.own_id and not told(only):
+            return only
         for one in known.candidates([wanted.own_id], vocabulary, told):
             if one.own_id == wanted.own_id:
                 return one

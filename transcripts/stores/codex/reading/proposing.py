@@ -35,7 +35,7 @@ class Proposing:
 
     def without_plan(self, content: Content) -> tuple[Content, Planned | None]:
         """Return an answer's words without the plan in them, and the plan."""
-        for part in content:
+        for part in content if self._open else ():
             found = _TAGGED.search(part.text) if isinstance(part, Text) else None
             if found is None or not isinstance(part, Text):
                 continue

@@ -30,6 +30,7 @@ class Replacing:
         self._state = state
         self._pairing = pairing
         self._compactions: list[Compacted] = []
+        self._has_any = False
 
     def compacted(self, payload: dict[str, Any]) -> None:
         """Take in a history put in the place of all before it."""
@@ -60,13 +61,13 @@ class Replacing:
         self._pairing.end_words()
         self._state.end_response()
         self._compactions.append(boundary)
-        self._state.drafts.append(boundary)
+        self._add(boundary)
 
     def turn_ended(self) -> None:
         """Tell who had the history replaced in the turn that ends: a turn in which nothing else
         was asked or answered is one that the person asked for it in."""
         turn = self._state.turn
-        if turn is None:
+        if turn is None or not self._has_any:
             return
         drafts = list(takewhile(lambda one: one.turn == turn, reversed(self._state.drafts)))
         boundaries = [one for one in drafts if isinstance(one, Compacted)]
@@ -93,9 +94,7 @@ class Replacing:
         """Take in a summary that only its provider can read."""
         sealed = text(payload.get("encrypted_content"))
         content = (Opaque(form="encrypted", data=sealed),) if sealed else None
-        self._state.drafts.append(
-            Compacted(*self._state.standing(text(payload.get("id"))), summary=content)
-        )
+        self._add(Compacted(*self._state.standing(text(payload.get("id"))), summary=content))
 
     def is_done(self, words: str | None) -> bool:
         """Whether an event's words are Codex's own, that the history was just replaced."""
@@ -107,7 +106,11 @@ class Replacing:
         if self._compactions:
             self._compactions.pop(0).sources.append(self._state.here())
             return
-        self._state.drafts.append(Compacted(*self._state.standing(own_id), own_id=own_id))
+        self._add(Compacted(*self._state.standing(own_id), own_id=own_id))
+
+    def _add(self, boundary: Compacted) -> None:
+        self._has_any = True
+        self._state.drafts.append(boundary)
 
     def _kept(self, history: list[Any]) -> list[Draft]:
         """Return the messages that a replaced history still holds, by their id or their words."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from datetime import datetime
 from itertools import takewhile
 from typing import Any
@@ -45,7 +45,7 @@ class State:
         self.turn: str | None = None
         self.model: str | None = None
         self.cwd: str | None = None
-        self.last_of_response: dict[str, Spoken] = {}
+        self.last_of_response: OrderedDict[str, Spoken] = OrderedDict()
         self.first: First | None = None
         self._record: Record | None = None
         self._previous_at: datetime | None = None
@@ -68,7 +68,11 @@ class State:
         self.first = first
         self.at = at
         if at is not None and first is None:
-            self._note_time(at)
+            if self.last_at is None or at < self.last_at:
+                self._note_time(at)
+            else:
+                self.last_at = at
+            self._previous_at = at
         self._ordinal = ordinal
         if ordinal is None or not self._ordinals.go_on_with(ordinal):
             self._note_ordinal(ordinal)
@@ -107,12 +111,9 @@ class State:
         return Origin(session=self.first.session, key=key)
 
     def _note_time(self, at: datetime) -> None:
-        previous, self._previous_at = self._previous_at, at
-        if self.first_at is None or self.last_at is None or previous is None:
+        previous = self._previous_at
+        if self.first_at is None or previous is None:
             self.first_at = self.last_at = at
-            return
-        if at >= self.last_at:
-            self.last_at = at
         elif at < previous:
             self.first_at = min(self.first_at, at)
             self._note("time_reversal", f"{at:%H:%M:%S.%f} comes after {previous:%H:%M:%S.%f}")
@@ -173,7 +174,7 @@ class State:
         if isinstance(last, Spoken):
             self.last_of_response[response.id] = last
             if len(self.last_of_response) > _AT_HAND:
-                del self.last_of_response[next(iter(self.last_of_response))]
+                self.last_of_response.popitem(last=False)
 
     def _last_of(self, response: Response) -> Draft | None:
         for draft in reversed(self.drafts):
@@ -195,8 +196,9 @@ class State:
             response.usage = _usage(mapping(info).get("last_token_usage"))
 
     def tidy(self) -> None:
-        """Put away the drafts that lie behind, if there is an attic: most are not changed again."""
-        if self._attic is None or len(self.drafts) - self._put_away < 2 * _AT_HAND:
+        """Put away the drafts that lie behind: most are not changed again."""
+        assert self._attic is not None
+        if len(self.drafts) - self._put_away < 2 * _AT_HAND:
             return
         # What belongs to an answer that may go on is still told apart by that answer itself.
         unfinished = [one for one in (self._response, self._last_response) if one is not None]

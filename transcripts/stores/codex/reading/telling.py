@@ -85,6 +85,13 @@ class Open(Generic[T]):
         """Whether there is an open item that a vocabulary has not told."""
         return self._told[vocabulary] < len(self._items)
 
+    def only(self, key: Hashable) -> T | None:
+        """Return the open item under a key, if no other was ever under it."""
+        drawer = self._drawers.get(key)
+        if drawer is None or len(drawer.places) != 1:
+            return None
+        return self._items.get(drawer.places[0])
+
     def close(self, item: T) -> None:
         """Close one item."""
         place = self._places.pop(id(item), None)
@@ -108,7 +115,7 @@ class Open(Generic[T]):
         drawers = [drawer for key in keys if (drawer := self._drawers.get(key)) is not None]
         if not drawers:
             return
-        if len(drawers) == 1:
+        if len(drawers) == 1 or (len(drawers) == 2 and drawers[0].places == drawers[1].places):
             for place in self._unspent(drawers[0], asking, spent):
                 yield self._items[place]
             return
