@@ -6,9 +6,9 @@ announce all at once; then the processes race, and which line stands first says 
 the CLI. Only such lines change places: neighbours of one event, of different calls of one
 answer, that came within a moment of each other (then they stand as the model made the calls);
 neighbours of two events that the agent's table says are started together; and what a subagent
-does beside the one who sent it. A row that was
-waited for is moved past by none, so a call's own rows, its prompt's and its turn's keep their
-places. Times stay where they are: the n-th line has the n-th time.
+does beside the one who sent it. A row that was waited for is moved past by none, so a call's own
+rows, its prompt's and its turn's keep their places. Times stay where they are: the n-th line has
+the n-th time.
 """
 
 from __future__ import annotations
@@ -46,7 +46,12 @@ def arranged(rows: Sequence[dict[str, Any]], exchanges: Sequence[Exchange], tabl
             early, late = found[index], found[index + 1]
             apart = abs(late[1] - early[1])
             at_once = apart <= _moment(early[0], table) and (
-                _by_call(early, late) or _by_event(early[0], late[0], table)
+                _by_call(early, late)
+                or (
+                    _by_event(early[0], late[0], table)
+                    # Else the two would change places for ever.
+                    and not _by_thread(late[0], early[0], table)
+                )
             )
             if at_once or (apart <= _BESIDE_SECONDS and _by_thread(early[0], late[0], table)):
                 found[index], found[index + 1] = late, early

@@ -71,10 +71,10 @@ def record_hooked(
         if verify:
             again = Path(scratch) / "again"
             other = _run(script.load(scenario), driver, release, again, target)
-            write(first / "facts.json", pretty(found))
-            write(again / "facts.json", pretty(other))
+            write(first / "case.json", pretty(found))
+            write(again / "case.json", pretty(other))
             compare(first, again)
-            (first / "facts.json").unlink()
+            (first / "case.json").unlink()
         facts.pop("unhooked", None)
         _put(target, first, {**facts, "hooked": found})
     return target

@@ -117,6 +117,8 @@ TABLE = Hooks(
     call=("id",),
     tool=("tool",),
     input=("input",),
+    thread=("agent",),
+    thread_ends=("Begun", "Ended"),
     together=(Together(events=("Shown", "Before"), why="both are begun at once"),),
 )
 
@@ -196,6 +198,32 @@ def test_events_begun_together_stand_as_the_table_says() -> None:
     expected = [("Shown", None), ("Before", "a"), ("Before", "b")]
     assert order(rows, THREE) == expected
     assert order([rows[1], rows[0], rows[2]], THREE) == expected
+
+
+def test_what_threads_do_at_the_same_time_stands_main_thread_first() -> None:
+    rows = [
+        told(1, "Before", id="x", agent="g"),
+        told(1.01, "After", id="x", agent="g"),
+        told(1.02, "Stop"),
+        told(4, "Stop"),
+    ]
+    assert order(rows, THREE) == [
+        ("Stop", None),
+        ("Before", "x"),
+        ("After", "x"),
+        ("Stop", None),
+    ]
+
+
+def test_a_thread_begins_behind_the_call_that_asked_for_it_and_ends_before_its_result() -> None:
+    rows = [
+        told(1, "Before", id="a"),
+        told(1.01, "Begun", agent="g"),
+        told(1.02, "Before", id="x", agent="g"),
+        told(1.03, "Ended", agent="g"),
+        told(1.04, "After", id="a"),
+    ]
+    assert order(rows, THREE) == [(row["event"], row["payload"].get("id")) for row in rows]
 
 
 def test_no_order_of_arrival_takes_an_end_before_its_beginning() -> None:
