@@ -13,12 +13,11 @@ the n-th time.
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from live.calls import Place, Told, first
 from live.model.log import Exchange
 from live.sanitise.rules import Hooks
 
@@ -37,8 +36,14 @@ Rows = list[dict[str, Any]]
 
 def arranged(rows: Sequence[dict[str, Any]], exchanges: Sequence[Exchange], table: Hooks) -> Rows:
     """Return the rows of a log in an order that the next run has too."""
-    calls = _Calls(exchanges, table)
-    found = [(row, _seconds(row), calls.place(row["payload"])) for row in rows]
+    answers = [(one.response or "", one.answer.calls) for one in exchanges]
+    made = [
+        (call.id, call.name, call.arguments, (response, index, 0))
+        for response, calls in answers
+        for index, call in enumerate(calls)
+    ]
+    told = Told(made, table)
+    found = [(row, _seconds(row), told.place(row["payload"])) for row in rows]
     moved = True
     while moved:
         moved = False
@@ -62,15 +67,12 @@ def arranged(rows: Sequence[dict[str, Any]], exchanges: Sequence[Exchange], tabl
     ]
 
 
-Place = tuple[str, int, int]
-"""A response's id, a call's index in it, and where in a call that is a script."""
-
 _Found = tuple[dict[str, Any], float, Place | None]
 
 
 def _moment(row: Mapping[str, Any], table: Hooks) -> float:
     """Return within how many seconds the row after one is started at the same time."""
-    begins = bool(table.result) and _first(row["payload"], table.result) is None
+    begins = bool(table.result) and first(row["payload"], table.result) is None
     return _BEGUN_SECONDS if begins else _AT_ONCE_SECONDS
 
 
@@ -94,71 +96,9 @@ def _by_event(early: Mapping[str, Any], late: Mapping[str, Any], table: Hooks) -
 
 def _by_thread(early: Mapping[str, Any], late: Mapping[str, Any], table: Hooks) -> bool:
     """Whether a subagent's row is before one of who sent it, who does not wait for that."""
-    of_agent = _first(early["payload"], table.thread) is not None
+    of_agent = first(early["payload"], table.thread) is not None
     waited = early["event"] in table.thread_ends
-    return of_agent and not waited and _first(late["payload"], table.thread) is None
-
-
-class _Calls:
-    """The calls that the scripted model made, found again by what a hook tells of them."""
-
-    def __init__(self, exchanges: Sequence[Exchange], table: Hooks) -> None:
-        self._table = table
-        self._ids: dict[str, Place] = {}
-        self._made: list[tuple[str, Any, Place]] = []
-        for exchange in exchanges:
-            for index, call in enumerate(exchange.answer.calls):
-                place = (exchange.response or "", index, 0)
-                self._ids[call.id] = place
-                self._made.append((call.name, _parsed(call.arguments), place))
-
-    def place(self, payload: Mapping[str, Any]) -> Place | None:
-        """Return which call a payload is of; by its input, whole or in part, where it bears no id.
-
-        Where several calls were given the same, the tool's name tells them apart, or nothing:
-        hooks may be told other names than the model.
-        """
-        given = _first(payload, self._table.call)
-        if given is not None and str(given) in self._ids:
-            return self._ids[str(given)]
-        name, value = _first(payload, self._table.tool), _parsed(_first(payload, self._table.input))
-        if not isinstance(value, dict) or not value:
-            return None
-        return (
-            self._only(name, [(one[0], one[2]) for one in self._made if one[1] == value])
-            or self._only(name, [(one[0], one[2]) for one in self._made if _holds(one[1], value)])
-            or self._only(name, [place for one in self._made for place in _quoting(one, value)])
-        )
-
-    @staticmethod
-    def _only(name: Any, found: Sequence[tuple[str, Place]]) -> Place | None:
-        named = [place for called, place in found if called == name]
-        places = named if len(found) > 1 else [place for _, place in found]
-        return places[0] if len(places) == 1 else None
-
-
-def _holds(arguments: Any, value: Mapping[str, Any]) -> bool:
-    return isinstance(arguments, dict) and value.items() <= arguments.items()
-
-
-def _quoting(made: tuple[str, Any, Place], value: Mapping[str, Any]) -> list[tuple[str, Place]]:
-    """Return where in a call that is a script an input is quoted, as the call of that place."""
-    name, script, (response, index, _) = made
-    if not isinstance(script, str):
-        return []
-    places = [script.find(json.dumps(one)) for one in value.values()]
-    return [] if min(places) < 0 else [(name, (response, index, min(places)))]
-
-
-def _first(payload: Mapping[str, Any], names: Sequence[str]) -> Any:
-    return next((payload[name] for name in names if payload.get(name) is not None), None)
-
-
-def _parsed(value: Any) -> Any:
-    if isinstance(value, str):
-        with contextlib.suppress(ValueError):
-            return json.loads(value)
-    return value
+    return of_agent and not waited and first(late["payload"], table.thread) is None
 
 
 def _seconds(row: Mapping[str, Any]) -> float:

@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.corpus import HOOK_LOG, Case, cases, find_corpus
 from conformance.lint import lint_case
 from conformance.matrix import read_case
 from conformance.truth import differences
-from live.calls import ScriptedCall, calls
+from live.calls import ScriptedCall, calls, lines_of
 from live.hooked import carry
 from live.lint import provenance
+from live.sanitise import rules
 from transcripts.stores.base import store_class
 
 CASES = [(case, hooked) for case in cases(find_corpus()) if (hooked := case.hooked) is not None]
@@ -85,6 +87,34 @@ def test_calls_and_what_came_of_them_are_known_from_the_model_alone() -> None:
         ("toolu_south", "completed", "south 33"),
     ]
     assert {call.thread for call in found} == {None}
+
+
+def test_the_lines_that_tell_of_each_call_are_known_by_its_id() -> None:
+    hooked = find_corpus() / PARALLEL / "hooked"
+    told = [json.loads(line) for line in (hooked / HOOK_LOG).read_bytes().split(b"\n") if line]
+    found = lines_of(told, calls(hooked / "model.jsonl"), rules("claude").hooks)
+    assert found == {
+        "toolu_north": ((4, "PreToolUse"), (9, "PostToolUse")),
+        "toolu_middle": ((5, "PreToolUse"), (7, "PostToolUse")),
+        "toolu_south": ((6, "PreToolUse"), (8, "PostToolUse")),
+    }
+    assert {told[line - 1]["payload"]["tool_use_id"] for line, _ in found["toolu_north"]} == {
+        "toolu_north"
+    }
+
+
+def test_without_ids_a_call_is_known_by_what_no_other_asks_for() -> None:
+    hooked = find_corpus() / PARALLEL / "hooked"
+    told = [json.loads(line) for line in (hooked / HOOK_LOG).read_bytes().split(b"\n") if line]
+    for row in told:
+        row["payload"].pop("tool_use_id", None)
+    made = calls(hooked / "model.jsonl")
+    assert lines_of(told, made, rules("claude").hooks)["toolu_south"] == (
+        (6, "PreToolUse"),
+        (8, "PostToolUse"),
+    )
+    twins = [*made, replace(made[2], id="toolu_twin")]
+    assert "toolu_south" not in lines_of(told, twins, rules("claude").hooks)
 
 
 # ------------------------------------------------------------------ it can fail
