@@ -22,7 +22,8 @@ from live.pictures import digest
 FORMAT = 1
 
 
-_Known = tuple[dict[str, Any], Mapping[str | None, str]]
+Known = tuple[dict[str, Any], Mapping[str | None, str]]
+"""A message, and why which of its fields (None: all of it) are not recorded."""
 
 
 class Untrue(Exception):
@@ -60,10 +61,10 @@ def expected(
     They stand in the order in which a reader must find them on their threads, the main
     thread's first. What a compaction took out of context is known by the ``exchanges``.
     """
-    found: list[_Known] = []
+    found: list[Known] = []
     answers = _by_turn(played)
     for number, turn in enumerate(scenario.turns):
-        asked: list[_Known] = []
+        asked: list[Known] = []
         if turn.summary is None:
             asked = [(_prompted(turn, number, scenario, driver), {})]
         elif driver.compact_prompt is not None:
@@ -109,7 +110,7 @@ def _prompted(turn: Turn, number: int, scenario: Scenario, driver: Driver) -> di
     return _message("UserMessage", "human", number, **fields)
 
 
-def _boundary(scenario: Scenario, number: int, driver: Driver) -> list[_Known]:
+def _boundary(scenario: Scenario, number: int, driver: Driver) -> list[Known]:
     """Return the compaction that a turn asks for, or that is due before it."""
     turn = scenario.turns[number]
     if turn.summary is not None:
@@ -122,7 +123,7 @@ def _boundary(scenario: Scenario, number: int, driver: Driver) -> list[_Known]:
     return [(_message("CompactBoundary", "harness", number, **fields), {})]
 
 
-def _placed(one: _Known, number: int, scenario: Scenario, driver: Driver) -> _Known:
+def _placed(one: Known, number: int, scenario: Scenario, driver: Driver) -> Known:
     """Say of a message whether the person went back before it, or forked the session after it."""
     message, known = one
     later = scenario.turns[number + 1 :]
@@ -133,16 +134,16 @@ def _placed(one: _Known, number: int, scenario: Scenario, driver: Driver) -> _Kn
     return _reasoned((message, known), driver)
 
 
-def _reasoned(one: _Known, driver: Driver) -> _Known:
+def _reasoned(one: Known, driver: Driver) -> Known:
     """Say of a message why its CLI does not record some of it."""
     message, known = one
     reasons = {name: why for name, why in driver.never_recorded.items() if name in message}
     return message, {**known, **reasons}
 
 
-def _answer(step: Step, driver: Driver) -> list[_Known]:
+def _answer(step: Step, driver: Driver) -> list[Known]:
     response = step.response
-    found: list[_Known] = []
+    found: list[Known] = []
     if response.fails_first is not None:
         failures = driver.retried(response.fails_first)
         found += [(_of(step, one.kind, "harness", **one.fields), {}) for one in failures]

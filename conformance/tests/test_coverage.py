@@ -76,10 +76,20 @@ def test_the_page_shows_every_state_with_its_reason(corpus: Path) -> None:
     text = page(coverage(corpus, WANTED))
     assert "1 recordings; 1 places that a release can't fill; 2 holes." in text
     assert "| scenario | 2.0.77 | 2.1.332 | 2.1.332.loud |" in text
-    assert "| command-ok | **hole** | ✓ | 1 |" in text
+    assert "| command-ok | **hole** | ✓h | 1 |" in text
     assert "| plan |  | **hole** |  |" in text
     assert "\n1. it has no | voice\n" in text
     assert "| CommandExecution exit_code: a command that succeeds" in text
+
+
+def test_the_page_says_why_a_recording_has_no_run_with_hooks(corpus: Path) -> None:
+    (path,) = corpus.rglob("case.json")
+    facts = msgspec.json.decode(path.read_bytes())
+    facts["hooked"], facts["unhooked"] = None, "it has no hooks"
+    path.write_bytes(msgspec.json.encode(facts))
+    text = page(coverage(corpus, WANTED))
+    assert "| command-ok | **hole** | ✓ | 1 |" in text
+    assert "\n- 2.1.332, 1 scenarios: it has no hooks\n" in text
 
 
 def test_the_sets_name_scenarios_and_agents_that_there_are() -> None:
