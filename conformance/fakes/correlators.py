@@ -38,8 +38,12 @@ Sin = Literal[
     "no-fallback-to-the-call",
     "across-turns",
     "suffix-makes-a-turn",
+    "subagent-of-any-tool",
     "redelivery-everywhere",
     "redelivery-nowhere",
+    "bad-lines-swallowed",
+    "unknown-dropped",
+    "late-reopens-its-turn",
     "orphan-dropped",
     "orphan-not-listed",
     "orphan-at-the-session",
@@ -71,14 +75,15 @@ _KINDS = {
     "UserPromptSubmit": "prompt",
     "sessionStart": "session",
     "SessionStart": "session",
-    "sessionEnd": "session",
-    "SessionEnd": "session",
+    "sessionEnd": "session-end",
+    "SessionEnd": "session-end",
 }
 _SHELL = {"command": 100, "cwd": 20, "sandbox": 5}
 _MCP = {"input": 100, "server": 40, "url": 30, "tool": 20}
 _ENDS = frozenset({"post", "failure"})
 _REDELIVERED = frozenset({"Read", "Grep"})
 _PARENTS = {"end": "end", "stop": "stop", "again": "redelivery"}
+_AGENTS = frozenset({"Task"})
 
 Show = Mapping[str, Any]
 Tree = dict[str, Any]
@@ -106,6 +111,16 @@ class _Raw(str):
     """A number by its text."""
 
 
+def _row(line: bytes) -> Show | None:
+    try:
+        row: Any = json.loads(line, parse_int=_Raw, parse_float=_Raw)
+    except ValueError:
+        return None
+    if not isinstance(row, dict):
+        return None
+    return row if row.get("payload", row) and "fault" not in row else None
+
+
 class NaiveCorrelator:
     """Correlates the lines of a log, with one sin or with none."""
 
@@ -114,23 +129,32 @@ class NaiveCorrelator:
 
     def __call__(self, lines: Sequence[bytes], agent: str) -> Tree:
         """Return the tree of a log."""
-        events = self._events(lines, agent)
+        bad: list[dict[str, Any]] = []
+        rows: list[tuple[int, Show]] = []
+        for number, line in enumerate(lines, start=1):
+            row = _row(line)
+            if row is not None:
+                rows.append((number, row))
+            elif self._sin != "bad-lines-swallowed":
+                bad.append({"line": number, "why": "no event"})
+        events = self._events(rows, agent)
         links = self._links(events, agent)
-        return _Drawing(self._sin, events, links).tree
+        return {**_Drawing(self._sin, events, links).tree, "bad_lines": bad}
 
     # Reading
 
-    def _events(self, lines: Iterable[bytes], agent: str) -> list[_Event]:
+    def _events(self, rows: Iterable[tuple[int, Show]], agent: str) -> list[_Event]:
         events: list[_Event] = []
         prompts: dict[str, int] = {}
-        for number, line in enumerate(lines, start=1):
-            row = json.loads(line, parse_int=_Raw, parse_float=_Raw)
+        for number, row in rows:
             payload = row.get("payload", row)
             name = payload.get("hook_event_name") or row.get("event")
             session = (
                 payload.get("conversation_id") or payload.get("session_id") or payload["sessionId"]
             )
-            kind = _KINDS.get(name, "other")
+            kind = _KINDS.get(str(name), "other")
+            if kind == "other" and self._sin == "unknown-dropped":
+                continue
             if kind == "prompt":
                 prompts[session] = prompts.get(session, 0) + 1
             events.append(
@@ -151,7 +175,7 @@ class NaiveCorrelator:
     def _turn(self, payload: Show, prompts: int) -> Any:
         native = payload.get("generation_id") or payload.get("prompt_id") or payload.get("turn_id")
         if native is None:
-            return prompts
+            return "none" if "generation_id" in payload else prompts
         return native if self._sin == "suffix-makes-a-turn" else native[:36]
 
     @staticmethod
@@ -258,7 +282,7 @@ class NaiveCorrelator:
         links, again = self._second_deliveries(events, agent)
         turns: dict[Any, list[_Event]] = {}
         for event in events:
-            if event.line in again:
+            if event.line in again or self._is_late(event, events, agent):
                 continue
             turn = event.session if self._sin == "across-turns" else (event.session, event.turn)
             turns.setdefault(turn, []).append(event)
@@ -268,7 +292,39 @@ class NaiveCorrelator:
         for event in events:
             if event.kind == "subagent-stop" and (event.session, event.id) in starts:
                 links.append(_Link(event.line, starts[event.session, event.id], "stop"))
+        return links + self._spawns(events, agent)
+
+    def _spawns(self, events: Sequence[_Event], agent: str) -> list[_Link]:
+        """Return which call started which subagent, where a subagent has its call's id."""
+        links: list[_Link] = []
+        for event in events:
+            if agent == "cursor" and event.kind == "subagent-start":
+                calls = [
+                    call.line
+                    for call in events
+                    if (call.kind, call.session, call.id) == ("pre", event.session, event.id)
+                    and (call.name in _AGENTS or self._sin == "subagent-of-any-tool")
+                ]
+                links += [_Link(event.line, call, "spawn") for call in calls[:1]]
         return links
+
+    def _is_late(self, event: _Event, events: Sequence[_Event], agent: str) -> bool:
+        """Whether an event comes after its turn was over, and only evidence could place it."""
+        if self._sin == "late-reopens-its-turn" or (event.id and agent != "cursor"):
+            return False
+        return any(
+            other.kind in ("prompt", "session-end")
+            and other.session == event.session
+            and other.line < event.line
+            and other.turn != event.turn
+            and any(
+                (earlier.session, earlier.turn) == (event.session, event.turn)
+                for earlier in events
+                if earlier.line < other.line
+            )
+            for other in events
+            if event.turn != "none"
+        )
 
     def _second_deliveries(
         self, events: Sequence[_Event], agent: str
@@ -525,7 +581,9 @@ class _Drawing:
         nodes = {line: self._node(event) for line, event in self._events.items()}
         below: set[int] = set()
         for end, start, role in self._links:
-            if role in _PARENTS:
+            if role == "spawn":
+                nodes[start]["links"].append(_said(end, role))
+            elif role in _PARENTS:
                 nodes[start]["links"].append(_said(end, _PARENTS[role]))
                 below.add(end)
                 if role == "end":
@@ -574,7 +632,9 @@ class _Drawing:
                 return
             node["kind"] = "orphan"
             self._orphans.append({"event": event.line, "why": "nothing decides"})
-        if event.kind == "session" or (is_orphan and self._sin == "orphan-at-the-session"):
+        if event.kind in ("session", "session-end") or (
+            is_orphan and self._sin == "orphan-at-the-session"
+        ):
             session["nodes"].append(node)
             return
         place = (event.session, event.turn)
@@ -591,7 +651,7 @@ class _Drawing:
             )
         return {
             "event": event.line,
-            "kind": kind or ("lifecycle" if event.kind == "session" else "other"),
+            "kind": kind or ("lifecycle" if event.kind.startswith("session") else "other"),
             "name": event.name,
             "status": None,
             "failure": None,

@@ -9,8 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from conformance.hooks import trees
-from conformance.hooks.checks import Correlate, Finding, judged, no_false_link
+from conformance.hooks.checks import (
+    Correlate,
+    Finding,
+    every_line_once,
+    judged,
+    no_false_link,
+    nothing_across_turns,
+    orphans_are_listed,
+)
 from conformance.hooks.choices import Choices
+from conformance.hooks.conversations import some_late
 from conformance.hooks.evidence import Reading, Seen, admits, read
 from conformance.hooks.happenings import Conversation, Happening
 from conformance.hooks.payloads import BY_NAME
@@ -172,6 +181,67 @@ def _count(tree: Tree, kind: str) -> int:
     return sum(node["kind"] == kind for node, *_ in trees.nodes(tree))
 
 
+# What is no part of the conversation
+
+_BAD = (
+    b"",
+    b"{",
+    b"[1, 2]",
+    b"\xff\xfe",
+    b'{"observed_at": "2026-01-01T00:00:00.000000Z", "event": "x", "fault": "empty_payload"}',
+    b'{"payload": {}}',
+)
+_UNKNOWN: Mapping[str, Mapping[str, str]] = {
+    "conversation_id": {"hook_event_name": "afterSomethingNew"},
+    "session_id": {"hook_event_name": "SomethingNew"},
+    "sessionId": {},
+}
+
+
+def bad_lines_are_named(
+    correlate: Correlate, told: Conversation, choices: Choices
+) -> Iterator[Finding]:
+    """A line that is no event is named as a bad one, and everything else is as without it."""
+    lines = told.lines()
+    for _ in range(choices.between(1, 3)):
+        lines.insert(choices.below(len(lines) + 1), choices.among(_BAD))
+    places = [number for number, each in enumerate(lines, start=1) if each not in _BAD]
+    bad = [number for number, each in enumerate(lines, start=1) if each in _BAD]
+    tree = correlate(lines, told.agent)
+    if sorted(each["line"] for each in tree["bad_lines"]) != bad:
+        yield Finding("bad-lines-are-named", "other bad lines are named", tuple(bad))
+    names = {place: each.key for place, each in zip(places, told.arrived, strict=True)}
+    without = {**tree, "bad_lines": []}
+    if trees.renamed(without, names) != _by_key(correlate(told.lines(), told.agent), told):
+        yield Finding("bad-lines-are-named", "another tree than without them", tuple(bad))
+
+
+def the_unknown_is_kept(
+    correlate: Correlate, told: Conversation, choices: Choices
+) -> Iterator[Finding]:
+    """An event that nobody knows stands in the tree, unknown fields too; no link changes."""
+    place = choices.below(len(told.arrived))
+    model = told.arrived[place]
+    key = 1 + max(each.key for each in (*told.arrived, *told.lost))
+    kept = ("conversation_id", "generation_id", "session_id", "sessionId", "prompt_id", "cwd")
+    payload = {field: model.payload[field] for field in kept if field in model.payload}
+    named = next(names for field, names in _UNKNOWN.items() if field in payload)
+    payload |= {**named, "something_new": {"deep": [1]}}
+    stranger = model._replace(
+        key=key, part="remark", layer="none", call=None, event="somethingNew", payload=payload
+    )
+    arrived = [each._replace(payload={**each.payload, "something_new": 1}) for each in told.arrived]
+    arrived.insert(place + 1, stranger)
+    more = told.reordered(arrived)
+    before, after = correlate(told.lines(), told.agent), correlate(more.lines(), more.agent)
+    if {(_key(more, end), _key(more, start)) for end, start in trees.links(after)} != {
+        (_key(told, end), _key(told, start)) for end, start in trees.links(before)
+    }:
+        yield Finding("the-unknown-is-kept", "other links than without it", (place + 2,))
+    if trees.lines(after).count(place + 2) != 1 or after["bad_lines"]:
+        yield Finding("the-unknown-is-kept", "it does not stand in the tree", (place + 2,))
+
+
 # Streaming
 
 
@@ -210,6 +280,32 @@ def streaming_only_takes_back(
         closed_turns |= _closed_by(told.arrived[length - 1], turns, length)
 
 
+def what_is_late_changes_nothing(
+    correlate: Correlate, told: Conversation, choices: Choices
+) -> Iterator[Finding]:
+    """What arrives when its turn is over makes no false link, and what was settled stays."""
+    if not BY_NAME[told.dialect].native_turns:
+        return
+    for _ in range(_LATE_TRIES):
+        late = some_late(told, choices)
+        if late.late:
+            yield from _judged_late(correlate, late, choices)
+
+
+_LATE_TRIES = 4
+
+
+def _judged_late(correlate: Correlate, late: Conversation, choices: Choices) -> Iterator[Finding]:
+    arrived = {each.key: number for number, each in enumerate(late.arrived, start=1)}
+    what = f" (late are {sorted(arrived[key] for key in late.late)})"
+    tree = judged(correlate, late)
+    for check in (no_false_link, every_line_once, orphans_are_listed, nothing_across_turns):
+        for finding in check(tree):
+            yield Finding("what-is-late-changes-nothing", finding.why + what, finding.lines)
+    for finding in streaming_only_takes_back(correlate, late, choices):
+        yield Finding("what-is-late-changes-nothing", finding.why + what, finding.lines)
+
+
 def _closed_by(
     happening: Happening, turns: Mapping[int, tuple[str, Any]], line: int
 ) -> set[tuple[str, Any]]:
@@ -229,7 +325,10 @@ OF_SEVERAL_TREES: Mapping[str, Check] = {
     "order-changes-nothing": order_changes_nothing,
     "losing-one-mispairs-nothing": losing_one_mispairs_nothing,
     "a-second-delivery-is-one-call": a_second_delivery_is_one_call,
+    "bad-lines-are-named": bad_lines_are_named,
+    "the-unknown-is-kept": the_unknown_is_kept,
     "streaming-only-takes-back": streaming_only_takes_back,
+    "what-is-late-changes-nothing": what_is_late_changes_nothing,
 }
 """The checks that correlate one conversation several times."""
 

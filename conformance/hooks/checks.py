@@ -70,6 +70,10 @@ def no_false_link(given: Judged) -> Iterator[Finding]:
         for end, start in false:
             if not twins.excuse(end, start):
                 yield Finding("no-false-link", "two calls' events are linked", (end, start))
+    for subagent, call in sorted(trees.spawns(given.tree)):
+        if calls[subagent] != calls[call]:
+            why = "a subagent hangs under a call that did not start it"
+            yield Finding("no-false-link", why, (subagent, call))
 
 
 _ENDS_ALIKE: Mapping[Part, frozenset[Part]] = {
@@ -89,7 +93,7 @@ class _Twins:
         self._dialect = reading.dialect
         self._seen = {event.line: event for event in reading.events}
         self._happened = dict(enumerate(everything, start=1))
-        lost = {each.key for each in told.lost}
+        lost = {each.key for each in told.lost} | told.late
         self._lost = frozenset(
             number for number, happening in self._happened.items() if happening.key in lost
         )
@@ -134,8 +138,10 @@ class _Twins:
         """Whether a true end is lost: the start's own, or that of a start that it has taken."""
         reached, waiting = {start}, [start]
         while waiting:
-            for end in self._ends_of(waiting.pop(), ends):
-                if end in self._lost:
+            start = waiting.pop()
+            for end in self._ends_of(start, ends):
+                if end in self._lost or not self._admitted(end, start):
+                    # An end that leaves out what names its start is as good as lost.
                     return True
                 for taken in self._nearby(end, _STARTS):
                     if taken not in reached and self._admitted(end, taken):
@@ -154,7 +160,7 @@ class _Twins:
         return [
             mate
             for mate in self._mates[self._happened[start].call]
-            if self._happened[mate].part in ends and self._admitted(mate, start)
+            if self._happened[mate].part in ends
         ]
 
     def _nearby(self, number: int, parts: frozenset[Part]) -> list[int]:
@@ -249,6 +255,9 @@ def each_in_its_turn(given: Judged) -> Iterator[Finding]:
     turns = {event.line: event.turn for event in given.reading.events}
     for number, happening in enumerate(given.told.arrived, start=1):
         if happening.part == "boundary" or happening.layer == "subagent" or number not in places:
+            continue
+        if turns[number][1] is None:
+            # It names no turn where it should: it is of none.
             continue
         place, true = places[number], (turns[number][0], happening.turn)
         if place[1] is None:

@@ -25,6 +25,7 @@ from conformance.hooks.payloads import (
     Dialect,
     Manner,
     Place,
+    Silence,
     TrueCall,
     Verb,
 )
@@ -47,6 +48,12 @@ _ARGUMENTS: tuple[dict[str, Any], ...] = (
     {"query": '{"a": 1}'},
     {"query": '{"a":1}'},
     {},
+)
+_SILENCES: tuple[Silence, ...] = (
+    "no input at the end",
+    "no input",
+    "no id at the end",
+    "no turn",
 )
 _SERVERS = ("dumps", "symbols")
 _LAYERED: frozenset[Verb] = frozenset({"shell", "mcp"})
@@ -101,6 +108,33 @@ def conversations(
         yield made
 
 
+def some_late(told: Conversation, choices: Choices) -> Conversation:
+    """Return the conversation with some ends that arrive when their turn is over.
+
+    What comes late was as good as lost when its turn was judged.
+    """
+    arrived = list(told.arrived)
+    late: set[int] = set()
+    for happening in told.arrived:
+        if happening.part not in _MAY_COME_LATE or not choices.chance(30):
+            continue
+        after = [
+            place
+            for place, other in enumerate(arrived)
+            if other.part == "prompt"
+            and other.session == happening.session
+            and other.turn > happening.turn
+        ]
+        if after:
+            arrived.remove(happening)
+            arrived.insert(choices.between(after[0], len(arrived)), happening)
+            late.add(happening.key)
+    return told._replace(arrived=tuple(arrived), late=frozenset(late))
+
+
+_MAY_COME_LATE = frozenset({"post", "failure", "before", "after", "file", "subagent-stop"})
+
+
 class _Maker:
     """One conversation in the making."""
 
@@ -118,6 +152,7 @@ class _Maker:
         self._missing = frozenset(
             what for what in ("before", "after", "file") if choices.chance(12)
         )
+        self._silent = choices.among((0, 0, 0, 15))
         self._windows = choices.chance(30)
         self._ends = choices.chance(50)
 
@@ -177,9 +212,21 @@ class _Maker:
             call = twin._replace(number=number, agent=agent)
         else:
             call = self._fresh(number, agent)
-        call = call._replace(id=self._id(call, earlier, of_before))
+        call = call._replace(
+            id=self._id(call, earlier, of_before),
+            silence=self._silence(),
+            changed=self._dialect.ids == "unique" and choices.chance(5),
+        )
         earlier.append(call)
         return call
+
+    def _silence(self) -> Silence:
+        if not self._choices.chance(self._silent):
+            return "says all"
+        silence = self._choices.among(_SILENCES)
+        # Without its turn's id an event of a dialect that has such ids belongs to no turn.
+        names_turns = self._dialect.agent == "cursor"
+        return "says all" if silence == "no turn" and not names_turns else silence
 
     def _id(self, call: TrueCall, earlier: Sequence[TrueCall], of_before: int) -> str | None:
         match self._dialect.ids:

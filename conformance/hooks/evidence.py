@@ -28,7 +28,11 @@ _TURN = 36
 
 
 class Seen(NamedTuple):
-    """An event as its payload tells it. ``turn`` tells the turns of a log apart."""
+    """An event as its payload tells it.
+
+    ``turn`` tells the turns of a log apart; its second half is None where an event that should
+    name its turn does not.
+    """
 
     line: int
     part: Part
@@ -166,7 +170,11 @@ def read(lines: Iterable[bytes], agent: str) -> Reading:
         native = _text(
             payload.get("generation_id", payload.get("prompt_id", payload.get("turn_id")))
         )
-        turn: Any = prompts.get(session, 0) if native is None else native[:_TURN]
+        turn: Any = native
+        if native is not None:
+            turn = native[:_TURN]
+        elif dialect.agent != "cursor":
+            turn = prompts.get(session, 0)
         identity = "subagent_id" if layer == "subagent" else "tool_use_id"
         if layer == "subagent" and dialect.agent != "cursor":
             identity = "agent_id"

@@ -53,7 +53,8 @@ class Happening(NamedTuple):
 class Conversation(NamedTuple):
     """What happened, in order of arrival, and what of it never reached the log.
 
-    ``bare`` says that a row is the payload itself with the time in it.
+    ``bare`` says that a row is the payload itself with the time in it. ``late`` are the keys of
+    events that arrived when their turn was over: they did arrive, but too late to be weighed.
     """
 
     agent: str
@@ -61,6 +62,7 @@ class Conversation(NamedTuple):
     arrived: tuple[Happening, ...]
     lost: tuple[Happening, ...] = ()
     bare: bool = False
+    late: frozenset[int] = frozenset()
 
     def lines(self) -> list[bytes]:
         """Return the capture log."""

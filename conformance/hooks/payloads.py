@@ -11,6 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 Verb = Literal["shell", "mcp", "read", "search", "write", "edit", "notebook", "task", "web"]
+Silence = Literal["says all", "no input", "no input at the end", "no id at the end", "no turn"]
+"""What the events of a call leave out. An end never says more than its start."""
+
 Ids = Literal["shared", "unique", "none"]
 """Whether calls have ids: none, unique ones, or ids that several calls of a turn may share."""
 
@@ -18,7 +21,10 @@ WORKSPACE = "/srv/project"
 
 
 class TrueCall(NamedTuple):
-    """A call as the model made it. ``where`` is the directory that it really ran in."""
+    """A call as the model made it. ``where`` is the directory that it really ran in.
+
+    ``changed``: the harness changes the input before the call runs, and its end says the new one.
+    """
 
     number: int
     verb: Verb
@@ -28,6 +34,8 @@ class TrueCall(NamedTuple):
     where: str
     server: str | None = None
     agent: str | None = None
+    silence: Silence = "says all"
+    changed: bool = False
 
 
 class Place(NamedTuple):
@@ -74,6 +82,8 @@ class Dialect(NamedTuple):
         if name is None:
             return None
         payload = self.build(self, what, place, manner, call)
+        if call is not None:
+            payload = _with_less(payload, what, call)
         if "hook_event_name" in payload:
             payload["hook_event_name"] = name
         return name, payload
@@ -85,6 +95,29 @@ def _hook(what: str, call: TrueCall | None) -> str:
     if what == "file":
         return "read-file" if call.verb == "read" else "edit-file"
     return f"{call.verb}-{what}"
+
+
+_OF_A_TURN = ("generation_id", "prompt_id", "turn_id")
+
+
+def _with_less(payload: dict[str, Any], what: str, call: TrueCall) -> dict[str, Any]:
+    """Return a payload without what its call's events leave out, and with what was changed."""
+    is_end = what in ("post", "failure")
+    given = [field for field in ("tool_input", "toolArgs") if field in payload]
+    if is_end and call.changed and given:
+        payload |= {given[0]: {"answers": ["yes"]}}
+    match call.silence:
+        case "no input" if what == "pre" or is_end:
+            gone = given
+        case "no input at the end" if is_end:
+            gone = given
+        case "no id at the end" if is_end:
+            gone = ["tool_use_id"]
+        case "no turn":
+            return payload | dict.fromkeys(set(_OF_A_TURN) & payload.keys(), "")
+        case _:
+            return payload
+    return {field: value for field, value in payload.items() if field not in gone}
 
 
 def turned(value: Any) -> Any:

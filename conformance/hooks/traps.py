@@ -314,6 +314,19 @@ def traps() -> tuple[Trap, ...]:
                 Step("post", retried, turn=1),
             ],
         ),
+        _trap(
+            "an-end-when-its-turn-is-over",
+            "cursor",
+            [
+                Step("pre", tried),
+                Step("post", tried),
+                Step("pre", retried, lost=True),
+                Step("post", retried),
+                Step("prompt", turn=1),
+                Step("pre", _shell(7, "flaky"), turn=1),
+                Step("post", _shell(7, "flaky"), turn=1),
+            ],
+        ),
         _trap("a-turn-with-a-suffix", "cursor", [Step("thought"), Step("response")]),
         _trap(
             "read-told-twice",
@@ -339,6 +352,32 @@ def traps() -> tuple[Trap, ...]:
                 Step("post", _bash(10, "ls", "toolu_10")._replace(agent="agent-9")),
                 Step("subagent-stop", subagent),
                 Step("post", subagent),
+            ],
+        ),
+        _trap(
+            "a-read-with-the-id-of-a-subagent",
+            "cursor",
+            [
+                Step("pre", subagent, lost=True),
+                Step("pre", _read(10, "/w/a.txt", "call-9\nfc_9")),
+                Step("subagent-start", subagent),
+                Step("subagent-stop", subagent),
+            ],
+        ),
+        _trap(
+            "a-subagent-under-its-call",
+            "cursor",
+            [Step(what, subagent) for what in ("pre", "subagent-start", "subagent-stop", "post")],
+        ),
+        _trap(
+            "ended-with-its-session-outside-of-turns",
+            "cursor",
+            [
+                *(
+                    Step(what, _mcp(1, {})._replace(silence="no turn"), lost=what == "post")
+                    for what in ("pre", "before", "post")
+                ),
+                Step("session-end"),
             ],
         ),
         _trap(

@@ -51,6 +51,16 @@ def _frames(node: Mapping[str, Any]) -> bool:
     return node["kind"] == "wave"
 
 
+def spawns(tree: Tree) -> frozenset[tuple[int, int]]:
+    """Return which subagent's start hangs under which call, as (its line, the call's)."""
+    return frozenset(
+        (link["event"], node["event"])
+        for node, *_ in nodes(tree)
+        for link in node["links"]
+        if link["role"] == "spawn" and node["event"] is not None
+    )
+
+
 def links(tree: Tree) -> frozenset[tuple[int, int]]:
     """Return each link as (later line, earlier line), wherever the tree shows it.
 
@@ -67,16 +77,6 @@ def links(tree: Tree) -> frozenset[tuple[int, int]]:
         if above is not None and above["event"] is not None and node["kind"] in _LAYERS:
             found.add((line, above["event"]))
     return frozenset(found)
-
-
-def again(tree: Tree) -> frozenset[tuple[int, int]]:
-    """Return what the tree says arrived a second time, as (later line, earlier line)."""
-    return frozenset(
-        (max(node["event"], link["event"]), min(node["event"], link["event"]))
-        for node, _, _, _ in nodes(tree)
-        for link in node["links"]
-        if node["event"] is not None and link["role"] not in _ROLES
-    )
 
 
 def lines(tree: Tree) -> list[int]:

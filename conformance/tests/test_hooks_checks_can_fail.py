@@ -15,6 +15,7 @@ FALSE = "no-false-link"
 MISSED = "every-decided-link"
 GUESS = "no-guess"
 ORDER = "order-changes-nothing"
+LATE = "what-is-late-changes-nothing"
 LOSS = "losing-one-mispairs-nothing"
 
 CAUGHT_BY: Mapping[Sin, set[str]] = {
@@ -42,10 +43,14 @@ CAUGHT_BY: Mapping[Sin, set[str]] = {
     "no-fallback-to-the-call": {MISSED},
     "across-turns": {FALSE, GUESS, "nothing-across-turns"},
     "suffix-makes-a-turn": {"each-in-its-turn"},
+    "subagent-of-any-tool": {FALSE, LOSS},
     "redelivery-everywhere": {MISSED, GUESS},
     "redelivery-nowhere": {MISSED, "a-second-delivery-is-one-call"},
-    "orphan-dropped": {"every-line-once", "orphans-are-listed"},
-    "orphan-not-listed": {"orphans-are-listed"},
+    "bad-lines-swallowed": {"bad-lines-are-named"},
+    "unknown-dropped": {"every-line-once", "the-unknown-is-kept"},
+    "late-reopens-its-turn": {LATE},
+    "orphan-dropped": {"every-line-once", "orphans-are-listed", LATE},
+    "orphan-not-listed": {"orphans-are-listed", LATE},
     "orphan-at-the-session": {"each-in-its-turn"},
     "durations-added": {"a-wave-lasts-from-first-to-last"},
     "touching-is-parallel": {"waves-are-what-overlaps"},

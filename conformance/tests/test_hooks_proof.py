@@ -63,9 +63,18 @@ def batch_and_incremental(dialect: str, tape: bytes) -> Sequence[Finding]:
     return list(same_tree(correlate, correlate_while_looking, told))
 
 
+FALLS_INTO = {
+    "a-read-with-the-id-of-a-subagent": "any call of its id is taken for a subagent's",
+    "ended-with-its-session-outside-of-turns": "settled twice: linked and an orphan",
+}
+"""Known faults; one that is gone fails here until its line is."""
+
+
 @pytest.mark.parametrize("number", range(len(TRAPS)), ids=[trap.name for trap in TRAPS])
-def test_it_falls_into_no_trap(number: int) -> None:
-    _, told = TRAPS[number]
+def test_it_falls_into_no_trap(number: int, request: pytest.FixtureRequest) -> None:
+    name, told = TRAPS[number]
+    if why := FALLS_INTO.get(name):
+        request.applymarker(pytest.mark.xfail(reason=why, strict=True))
     tree = judged(correlate, told)
 
     assert [finding for check in OF_ONE_TREE.values() for finding in check(tree)] == []
