@@ -65,7 +65,6 @@ def batch_and_incremental(dialect: str, tape: bytes) -> Sequence[Finding]:
 
 FALLS_INTO = {
     "a-read-with-the-id-of-a-subagent": "any call of its id is taken for a subagent's",
-    "ended-with-its-session-outside-of-turns": "settled twice: linked and an orphan",
 }
 """Known faults; one that is gone fails here until its line is."""
 
