@@ -327,6 +327,15 @@ def traps() -> tuple[Trap, ...]:
                 Step("post", _shell(7, "flaky"), turn=1),
             ],
         ),
+        _trap(
+            "an-after-when-its-turn-is-over",
+            "cursor",
+            [
+                *(Step(what, lint) for what in ("pre", "before", "after", "post")),
+                Step("prompt", turn=1),
+                Step("response", turn=1),
+            ],
+        ),
         _trap("a-turn-with-a-suffix", "cursor", [Step("thought"), Step("response")]),
         _trap(
             "read-told-twice",
