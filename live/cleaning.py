@@ -40,9 +40,7 @@ def sanitiser_of(scenario: Scenario, driver: Driver, run: Run) -> Sanitiser:
     return Sanitiser(
         # An agent in the background writes beside the conversation, in no fixed order.
         msgspec.structs.replace(table, apart=(*table.apart, *beside)),
-        Provenance(
-            {*words, PROMPT}, markers(driver.agent, retired=False), script_patterns(scenario)
-        ),
+        Provenance({*words, PROMPT}, markers(driver.agent), script_patterns(scenario)),
         Clock(run.started, run.ended),
     )
 

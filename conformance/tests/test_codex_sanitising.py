@@ -204,3 +204,11 @@ def test_an_id_behind_a_time_in_a_name_is_no_time_zone(id: str) -> None:
     clock = Clock(BEGUN, BEGUN + 60)
     ((match, seconds),) = stamps(f"rollout-2026-09-21T14-13-20-{id}", clock)
     assert (match[0], seconds) == ("2026-09-21T14-13-20", BEGUN)
+
+
+def test_an_ellipsis_stays_where_it_counts_what_was_left_out_and_nowhere_in_prose() -> None:
+    known = Provenance({"row one", "row nine"}, markers("codex"))
+    cleaner = Sanitiser(rules("codex"), known, Clock(BEGUN, BEGUN + 60))
+    output, prose = "row one\n…70 tokens truncated…row nine", "Look, think … and then speak."
+    assert cleaner.text(output, ("output",)) == output
+    assert cleaner.text(prose, ("text",)) == "[elided: text, 32]"

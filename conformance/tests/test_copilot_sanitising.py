@@ -258,12 +258,11 @@ def test_nothing_that_was_measured_stays() -> None:
     assert found == {"duration": 100, "timeToFirstTokenMs": 0.5, "inputTokens": 120}
 
 
-def test_a_fork_tells_its_origin_and_a_retired_wording_gets_into_no_new_recording() -> None:
-    known = Provenance({"Where should the new beds be?"}, markers(AGENT, retired=False))
+def test_a_fork_tells_its_origin_in_words_that_prose_does_not_hold() -> None:
     told = f'Forked from "Where should the new beds be?" ({SESSION}) as "other" ({AGENT_ID}).'
     info = event("session.info", "20.100", message=told)
     prose = event("system.message", "20.200", content="(anything above) as they are")
-    clean = Sanitiser(rules(AGENT), known, Clock(BEGUN, BEGUN + 60)).documents([lines(info, prose)])
+    clean = sanitiser("Where should the new beds be?").documents([lines(info, prose)])
     message = clean[0].records[0]["data"]["message"]
     assert message.startswith('Forked from "Where should the new beds be?" (0000')
     assert ') as "' in message

@@ -240,14 +240,12 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """A short wording of the CLI's that a reader needs, and the module that parses it.
 
     With ``number``, the number behind it is part of what it says; where ``always`` one must be
-    there. One that is ``retired`` was
-    let into recordings that exist, and into no new one: it said too little to be the CLI's alone.
+    there: the words alone say too little to be the CLI's.
     """
 
     text: str
     parsed_by: str
     number: bool | Literal["always"] = False
-    retired: bool = False
 
 
 @cache
@@ -265,12 +263,10 @@ def rules(agent: str, version: str | None = None) -> Rules:
 
 
 @cache
-def markers(agent: str, *, retired: bool = True) -> tuple[Marker, ...]:
-    """Return the functional wordings that an agent's recordings may hold; without the
-    ``retired``, those that a new one may."""
+def markers(agent: str) -> tuple[Marker, ...]:
+    """Return the functional wordings that an agent's recordings may hold."""
     text = (files(f"live.agents.{agent}") / "markers.toml").read_text(encoding="utf-8")
-    found = msgspec.convert(tomllib.loads(text).get("marker", []), tuple[Marker, ...])
-    return tuple(one for one in found if retired or not one.retired)
+    return msgspec.convert(tomllib.loads(text).get("marker", []), tuple[Marker, ...])
 
 
 def named(path: tuple[str, ...], names: tuple[str, ...]) -> bool:
