@@ -7,13 +7,15 @@ came and compared once. Only what looks alike is weighed event by event.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
+from itertools import compress
 from typing import Any
 
 import msgspec
 
 from transcripts.hooks.canonical import canonical_input
 from transcripts.hooks.events import HookEvent
-from transcripts.hooks.evidence import CALL, REJECTED, score, shared
+from transcripts.hooks.evidence import CALL, score
 from transcripts.hooks.matching import Item, Match, match
 
 _Gate = tuple[str | None, str | None, str | None]
@@ -64,14 +66,15 @@ class CallPairs:
     def resolve(self) -> dict[int, Match]:
         """Return what is known of each end, by its line."""
         found = {
-            alone.end: self._compared(gate, alone, alone.end)
+            alone.end: self._compared(gate, alone)
             for gate, alone in self._alone.items()
             if alone.end is not None
         }
         starts, ends = list(self._starts.values()), list(self._ends.values())
         weighed = match(starts, ends, CALL, unweighed=self._by_id)
         for end, told in weighed.items():
-            shown = (*_shown(self._ends[end].gate), *told.shown)
+            gate: Any = self._ends[end].gate
+            shown = (*_shown(gate), *told.shown)
             found[end] = msgspec.structs.replace(told, shown=shown)
         return found
 
@@ -102,24 +105,39 @@ class CallPairs:
             if alone.end is not None:
                 self._ends[alone.end] = _item(alone.end, gate, alone.given)
 
-    def _compared(self, gate: _Gate, alone: _Alone, end: int) -> Match:
-        if alone.input == alone.given:
-            values = given = (alone.input or None,)
+    def _compared(self, gate: _Gate, alone: _Alone) -> Match:
+        """Return what is known of the one end behind a gate."""
+        given, taken = alone.input, alone.given
+        if given == taken:
+            weight = _WEIGHT if given else 0
         else:
-            values, given = (canonical_input(alone.input),), (canonical_input(alone.given),)
-        weight = score(values, given, CALL)
-        if weight == REJECTED or (weight == 0 and not self._by_id):
-            return Match(None, 0, (), (), reachable=False)
-        shown = (*_shown(gate), *shared(values, given, CALL))
-        return Match(alone.start, weight, shown, (alone.start,), reachable=True)
+            values = (canonical_input(given),), (canonical_input(taken),)
+            weight = score(*values, CALL)
+        if weight < 0 or (weight == 0 and not self._by_id):
+            return _NO_MATCH
+        shown = _shown(gate)
+        if weight:
+            shown = (*shown, CALL[0].name)
+        return Match(alone.start, weight, shown, (alone.start,), True)
+
+
+_WEIGHT = CALL[0].weight
+_NO_MATCH = Match(None, 0, (), (), False)
 
 
 def _gate(event: HookEvent) -> _Gate:
     return (event.call or None, event.tool, event.agent or None)
 
 
-def _shown(gate: Any) -> tuple[str, ...]:
-    return tuple(name for name, value in zip(_GATE_NAMES, gate, strict=True) if value)
+@lru_cache(maxsize=8)
+def _named(has_id: bool, has_tool: bool, has_agent: bool) -> tuple[str, ...]:
+    return tuple(compress(_GATE_NAMES, (has_id, has_tool, has_agent)))
+
+
+def _shown(gate: _Gate) -> tuple[str, ...]:
+    """Return the names of what a gate shows."""
+    call, tool, agent = gate
+    return _named(call is not None, tool is not None, agent is not None)
 
 
 def _item(line: int, gate: _Gate, given: bytes) -> Item:

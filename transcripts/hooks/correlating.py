@@ -206,7 +206,7 @@ class Correlator:
         if not native or not self.dialect.unique_ids:
             turn.pairs.end(event)
             return turn
-        named = session.open_calls.get(native, [])
+        named = session.open_calls.get(native) or []
         fitting = [call for call in named if _fits(call, event)]
         if len(fitting) != 1:
             self._orphan(turn, event, _why_not(named, fitting), start_missing=not named)
@@ -289,14 +289,8 @@ class Correlator:
     def _compacted(self, session: Session, turn: Turn, event: HookEvent) -> None:
         if len(session.open_compactions) == 1:
             start = session.open_compactions.pop()
-            link = Link(
-                event=event.line,
-                to=start,
-                role="end",
-                evidence=("the only one under way",),
-                score=None,
-                quality="derived",
-            )
+            evidence = ("the only one under way",)
+            link = Link(event.line, start, "end", evidence, None, "derived")
             self._sink.linked(turn, link)
         else:
             self._orphan(turn, event, "no compaction, or more than one, is under way")
@@ -312,8 +306,7 @@ class Correlator:
         corroborated: bool = False,
     ) -> None:
         quality = "corroborated" if corroborated else "observed"
-        link = Link(event=line, to=to, role=role, evidence=evidence, score=None, quality=quality)
-        self._sink.linked(turn, link)
+        self._sink.linked(turn, Link(line, to, role, evidence, None, quality))
 
     def _orphan(
         self, turn: Turn, event: HookEvent, why: str, *, start_missing: bool = False

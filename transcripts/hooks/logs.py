@@ -26,7 +26,8 @@ _NAMES = ("event", "configuredEventName", "hook", "cfg")
 _TIMES = ("observed_at", "observedAtUtc")
 _TIME_FIELDS = ("observed_at", "stamped_at")
 
-_Decode = Callable[[bytes], HookEvent]
+_Way = tuple[Callable[[bytes], Any], bool]
+"""A decoder, and whether what it decodes is a row around the payload."""
 
 
 class BadLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,71 +57,76 @@ class CaptureLog:
     def read(self, lines: Iterable[bytes]) -> Iterator[HookEvent]:
         """Yield the events of some lines, the first being line 1."""
         kinds = self.dialect.kinds
-        settle = self.dialect.settle
+        settle, settled = self.dialect.settle, self.dialect.settled
         keep = self._keep
         # What the last row was like, the next one is like most of the time.
-        likely = decoders = _decoders(self.dialect)
-        decode = likely[0]
+        decoders = _decoders(self.dialect)
+        decode, is_row = decoders[0]
         for number, raw in enumerate(lines, 1):
             line = raw.removeprefix(_BYTE_ORDER_MARK) if number == 1 else raw
             try:
                 event = decode(line)
+                if is_row:
+                    event = _opened(event)
             except (msgspec.DecodeError, RecursionError):
                 event = None
             if event is None or not event.session:
-                found = _another(line, decoders) or self._generic(line, number)
+                found = _another(line, decoders) or self._generic(line, number, decoders[0])
                 if found is None:
                     continue
-                event, decode = found
+                event, (decode, is_row) = found
             event.line = number
-            event.kind = kinds.get(event.name or "", "other")
+            kind = event.kind = kinds.get(event.name or "", "other")
             if keep:
                 event.payload = line
-            settle(event)
+            if settled is None or kind in settled:
+                settle(event)
             yield event
 
-    def _generic(self, line: bytes, number: int) -> tuple[HookEvent, _Decode] | None:
+    def _generic(self, line: bytes, number: int, next_way: _Way) -> tuple[HookEvent, _Way] | None:
         """Return what can be made of an unexpected row, or name it as a bad line."""
         try:
             event = _lenient(line, self.dialect)
         except (ValueError, RecursionError) as error:
             self.bad_lines.append(BadLine(line=number, why=str(error) or type(error).__name__))
             return None
-        return event, _decoders(self.dialect)[0]
+        return event, next_way
 
 
-def _decoders(dialect: Dialect) -> list[_Decode]:
+def _decoders(dialect: Dialect) -> list[_Way]:
     """Return how rows of a dialect may be decoded at once: in our envelope, and without."""
-    enclosed = [_enclosed(made) for made in dialect.forms]
-    return [*enclosed, *(msgspec.json.Decoder(made).decode for made in dialect.forms)]
+    rows = [msgspec.json.Decoder(_row(made)).decode for made in dialect.forms]
+    bare = [msgspec.json.Decoder(made).decode for made in dialect.forms]
+    return [*((decode, True) for decode in rows), *((decode, False) for decode in bare)]
 
 
-def _enclosed(made: type[HookEvent]) -> _Decode:
-    row: Any = msgspec.defstruct(
-        "Row", [("payload", made), ("observed_at", Time | None, None), ("event", str | None, None)]
+def _row(made: type[HookEvent]) -> Any:
+    return msgspec.defstruct(
+        "Row",
+        [("payload", made), ("observed_at", Time | None, None), ("event", str | None, None)],
+        gc=False,
     )
-    decode_row = msgspec.json.Decoder(row).decode
-
-    def decode(line: bytes) -> HookEvent:
-        row = decode_row(line)
-        event: HookEvent = row.payload
-        event.observed_at = row.observed_at
-        if not event.name:
-            event.name = row.event
-        return event
-
-    return decode
 
 
-def _another(line: bytes, decoders: Iterable[_Decode]) -> tuple[HookEvent, _Decode] | None:
+def _opened(row: Any) -> HookEvent:
+    """Return the event that stands in a row."""
+    event: HookEvent = row.payload
+    event.observed_at = row.observed_at
+    if not event.name:
+        event.name = row.event
+    return event
+
+
+def _another(line: bytes, decoders: Iterable[_Way]) -> tuple[HookEvent, _Way] | None:
     """Return the event by the first way to decode it that finds a session."""
-    for decode in decoders:
+    for decode, is_row in decoders:
         try:
-            event = decode(line)
+            decoded = decode(line)
         except (msgspec.DecodeError, RecursionError):
             continue
+        event: HookEvent = _opened(decoded) if is_row else decoded
         if event.session and event.name:
-            return event, decode
+            return event, (decode, is_row)
     return None
 
 

@@ -30,7 +30,7 @@ _MOST_COMPARED = 250_000
 """More pairs than this are not weighed one by one: nothing among them is decided."""
 
 
-class Link(msgspec.Struct, frozen=True, kw_only=True):
+class Link(msgspec.Struct, frozen=True):
     """One event belongs to another: ``event`` to ``to`` (line numbers), and why.
 
     ``score`` is the weight of the evidence, None where no weighing was needed. ``quality``:

@@ -148,9 +148,7 @@ _NOTHING = Resolution(links=[], orphans=[])
 def _link(line: int, told: Match, start: int, role: Role) -> Link:
     both = "tool_use_id" in told.shown and "tool_input" in told.shown
     quality: Quality = "corroborated" if both else "heuristic"
-    return Link(
-        event=line, to=start, role=role, evidence=told.shown, score=told.score, quality=quality
-    )
+    return Link(line, start, role, told.shown, told.score, quality)
 
 
 def _reason(rivals: Collection[int], otherwise: str) -> str:

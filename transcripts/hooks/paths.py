@@ -8,22 +8,22 @@ from __future__ import annotations
 import re
 
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_SHARE = re.compile(r"[\\/]{2}[^\\/]")
-_CASE_SENSITIVE_SHARE = re.compile(r"[\\/]{2}wsl(\$|\.localhost)[\\/]", re.IGNORECASE)
+_SHARE = re.compile(r"\\\\[^\\/]")
+_CASE_SENSITIVE_SHARE = re.compile(r"\\\\wsl(\$|\.localhost)[\\/]", re.IGNORECASE)
 
 
 def same_file_key(path: str) -> str:
     """Return what equal paths have in common."""
     path = path.strip()
+    if path[:1] == "/":
+        # Two slashes begin a POSIX path just as well as a share's.
+        return path.rstrip("/") or path
     if _DRIVE.match(path) or _is_share(path):
         return path.replace("/", "\\").rstrip("\\").lower()
     return path.rstrip("/") or path
 
 
 def _is_share(path: str) -> bool:
-    if path.startswith("//"):
-        # Two slashes begin a POSIX path just as well.
-        return False
     return _SHARE.match(path) is not None and _CASE_SENSITIVE_SHARE.match(path) is None
 
 

@@ -36,7 +36,8 @@ class Arguments(msgspec.Struct, kw_only=True):
     def file(self, fields: tuple[str, ...]) -> str | None:
         """Return the first of the named arguments that says something."""
         for name in fields:
-            if value := said(getattr(self, name, None)):
+            value = getattr(self, name, None)
+            if value and value.strip():
                 return value
         return None
 

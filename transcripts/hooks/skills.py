@@ -23,7 +23,7 @@ _SLASH = re.compile(r"(?<!\S)/([A-Za-z0-9][A-Za-z0-9_-]*)(?=$|[\s.,;!?)\]}\"'])"
 
 def skill_of_path(path: str | None) -> str | None:
     """Return the skill whose SKILL.md a path names: the directory that it lies in."""
-    if not path or name_of(path) != "SKILL.md":
+    if not path or not path.endswith("SKILL.md") or name_of(path) != "SKILL.md":
         return None
     return parent_of(path)
 

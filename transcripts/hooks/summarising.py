@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import islice
+from typing import NamedTuple
 
 from transcripts.hooks.accounts import Account, Tool, Total, add_optional
 from transcripts.hooks.correlating import Correlator
-from transcripts.hooks.dialects.base import Dialect
+from transcripts.hooks.dialects.base import Dialect, Verb
 from transcripts.hooks.events import HookEvent, Kind
 from transcripts.hooks.keeping import KeptTurns
 from transcripts.hooks.logs import BadLine
@@ -30,6 +32,19 @@ from transcripts.hooks.summary import (
 
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+
+
+_MOST_OPEN = 100_000
+"""So many calls are kept whose end has not come."""
+
+
+class _Tool(NamedTuple):
+    """What a tool is called in a summary, and what it does."""
+
+    key: str
+    is_mcp: bool
+    verb: Verb
+    reads: bool
 
 
 class CountedSession:
@@ -78,7 +93,8 @@ class Counter:
         self._correlator = Correlator(dialect, self, remember=False)
         self._kept = KeptTurns()
         self._accounts: dict[Turn, Account] = {}
-        self._starts: dict[Turn, dict[int, datetime]] = {}
+        self._tools: dict[str, _Tool] = {}
+        self._starts: dict[int, datetime] = {}
         self._ends: dict[int, tuple[Tool, datetime | None]] = {}
         self._told: Link | Orphan | None = None
         self._began: datetime | None = None
@@ -90,11 +106,14 @@ class Counter:
         account = self._accounts.get(turn)
         if account is None:
             account = self._accounts[turn] = Account(native=turn.native)
-        at = event.at
+        at = event.observed_at if event.stamped_at is None else event.at
         if at is not None:
-            if account.last is None or at > account.last:
+            first, last = account.first, account.last
+            if first is None or last is None:
+                account.first = account.last = at
+            elif at > last:
                 account.last = at
-            if account.first is None or at < account.first:
+            elif at < first:
                 account.first = at
         count = _COUNTED.get(event.kind)
         if count is not None:
@@ -105,7 +124,7 @@ class Counter:
         self._told = link
         if link.role != "end":
             return
-        began = self._starts.get(turn, {}).pop(link.to, None)
+        began = self._starts.pop(link.to, None)
         waiting = self._ends.pop(link.event, None)
         if waiting is None:
             self._began = began
@@ -126,8 +145,6 @@ class Counter:
 
     def closed(self, turn: Turn) -> None:
         """Put away what a turn comes to."""
-        if not self._dialect.unique_ids:
-            self._starts.pop(turn, None)
         account = self._accounts.pop(turn, None)
         if account is not None:
             self._kept.keep(turn, account)
@@ -141,58 +158,64 @@ class Counter:
 
     def count_start(self, turn: Turn, account: Account, event: HookEvent) -> None:
         """Count a call, unless it is one that was counted, or names no tool."""
-        told, tool = self._told, event.tool
-        if tool is None or (
-            told is not None and isinstance(told, Link) and told.role == "redelivery"
-        ):
+        told, name = self._told, event.tool
+        if not name or (told is not None and isinstance(told, Link) and told.role == "redelivery"):
             return
-        self._row(account, tool).count += 1
-        at = event.at
+        tool = self._tools.get(name) or self._tool(name)
+        _row(account.mcp_above if tool.is_mcp else account.tools, tool.key).count += 1
+        at = event.observed_at if event.stamped_at is None else event.at
         if at is not None:
-            self._starts.setdefault(turn, {})[event.line] = at
-        verb = self._dialect.verb(tool)
-        if verb == "shell":
+            self._starts[event.line] = at
+            if len(self._starts) > _MOST_OPEN:
+                self._forget_half()
+        if tool.verb == "shell":
             account.commands_above += 1
-        elif verb in ("read", "skill"):
+        elif tool.reads:
             self._note_read(account, event, arguments(bytes(event.input)))
 
     def count_end(self, turn: Turn, account: Account, event: HookEvent) -> None:
         """Count a call's time, and what it wrote; a failure counts without its time."""
-        tool = event.tool
-        if tool is None:
+        name = event.tool
+        if not name:
             return
-        row = self._row(account, tool)
+        tool = self._tools.get(name) or self._tool(name)
+        row = _row(account.mcp_above if tool.is_mcp else account.tools, tool.key)
         told = self._told
-        if isinstance(told, Orphan) and told.start_missing:
+        if told is not None and isinstance(told, Orphan) and told.start_missing:
             row.count += 1
         if event.kind != "call-end":
             row.failed += 1
             account.failures += 1
-        native = event.duration_ms if event.duration_ms is not None else event.duration
-        at = event.at
-        if event.kind != "call-end":
             at = None
-        elif native is not None:
-            row.duration = add_optional(row.duration, native)
-            at = None
+        else:
+            native = event.duration if event.duration_ms is None else event.duration_ms
+            if native is not None:
+                row.duration = native if row.duration is None else row.duration + native
+                at = None
+            else:
+                at = event.at
+            if tool.verb == "edit":
+                self._note_written(account, event)
         if told is None:
             self._ends[event.line] = (row, at)
-        elif isinstance(told, Link) and at is not None and self._began is not None:
+        elif at is not None and self._began is not None and isinstance(told, Link):
             row.duration = add_optional(row.duration, _milliseconds(self._began, at))
-        if event.kind == "call-end" and self._dialect.verb(tool) == "edit":
-            self._note_written(account, event)
 
-    def _row(self, account: Account, tool: str) -> Tool:
+    def _tool(self, name: str) -> _Tool:
+        """Return what a tool is, asked once of each name."""
         dialect = self._dialect
-        if dialect.is_mcp(tool):
-            server, name = dialect.mcp_parts(tool)
-            key, rows = f"{server}/{name}" if server else name, account.mcp_above
-        else:
-            key, rows = tool, account.tools
-        row = rows.get(key)
-        if row is None:
-            row = rows[key] = Tool()
-        return row
+        is_mcp, verb = dialect.is_mcp(name), dialect.verb(name)
+        key = name
+        if is_mcp:
+            server, own = dialect.mcp_parts(name)
+            key = f"{server}/{own}" if server else own
+        tool = self._tools[name] = _Tool(key, is_mcp, verb, verb in ("read", "skill"))
+        return tool
+
+    def _forget_half(self) -> None:
+        """Forget the calls that have been open for longest: how long they took stays unknown."""
+        for line in list(islice(self._starts, _MOST_OPEN // 2)):
+            del self._starts[line]
 
     def _note_read(self, account: Account, event: HookEvent, told: Arguments) -> None:
         if skill := told.skill or told.skillName or told.skill_name:
@@ -294,6 +317,13 @@ _COUNTED: Mapping[Kind, Callable[[Counter, Turn, Account, HookEvent], None]] = {
     "lifecycle": Counter.count_tokens,
     "subagent-start": Counter.count_agent,
 }
+
+
+def _row(rows: dict[str, Tool], key: str) -> Tool:
+    row = rows.get(key)
+    if row is None:
+        row = rows[key] = Tool()
+    return row
 
 
 def _milliseconds(began: datetime, ended: datetime) -> float | None:

@@ -56,6 +56,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """What stands in such a name instead, where nothing stands before it."""
     settle: Callable[[HookEvent], None] = lambda event: None
     """Corrects what is odd about an event."""
+    settled: frozenset[Kind] | None = None
+    """The kinds of events about which something may be odd; None: all."""
     unused: frozenset[str] = frozenset()
     """Fields that are known and tell nothing that is asked for here."""
     blind_spots: tuple[str, ...] = ()

@@ -100,6 +100,7 @@ CLAUDE = Dialect(
         "Skill": "skill",
     },
     settle=_settle,
+    settled=frozenset({"response"}),
     asks="tool",
     unused=frozenset(
         {

@@ -102,6 +102,7 @@ CODEX = Dialect(
         }
     ),
     settle=_settle,
+    settled=frozenset({"lifecycle"}),
     blind_spots=(
         "the end of a call does not say whether it failed, and no exit code is kept",
         "a call may have no end: an MCP error, a patch that does not fit, an interruption",

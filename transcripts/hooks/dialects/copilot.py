@@ -120,6 +120,7 @@ COPILOT = Dialect(
         "skill": "skill",
     },
     settle=_settle,
+    settled=frozenset({"permission", "mcp-before"}),
     asks="verb",
     mcp_joint="-",
     layered=True,

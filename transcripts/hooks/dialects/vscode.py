@@ -44,6 +44,7 @@ VSCODE = Dialect(
     },
     unique_ids=True,
     failure_shown=False,
+    settled=frozenset(),
     verbs={
         "run_in_terminal": "shell",
         "runTerminalCommand": "shell",
