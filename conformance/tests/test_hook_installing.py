@@ -8,6 +8,7 @@ import shlex
 import shutil
 import stat
 import subprocess
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,10 @@ from hypothesis import strategies as st
 from conformance.corpus import find_corpus, releases
 from conformance.shapes import schema_of
 from conformance.tests.test_transcripts_command import document, transcripts
-from live.agents.claude.traits import traits as claude_traits
 from transcripts.errors import TranscriptError, UnknownRelease, UnreadableConfig, UnusableRecorder
 from transcripts.hooks import jsonc
 from transcripts.hooks.harnesses import HARNESSES
+from transcripts.hooks.harnesses.base import older
 from transcripts.hooks.installing import Installation, install, uninstall
 
 RELEASES = {"claude": "2.1.332", "codex": "0.171.0", "copilot": "1.0.102"}
@@ -266,10 +267,17 @@ def test_only_what_the_release_knows_is_registered(tmp_path: Path):
         assert tuple(config["hooks"]) == events
 
 
-@pytest.mark.parametrize("version", releases(find_corpus(), "claude"))
-def test_what_is_registered_is_what_the_recorder_of_the_corpus_registers(version: str):
-    measured = claude_traits(version).hook_events
-    assert set(HARNESSES["claude"].registered(version)) == set(measured)
+@pytest.mark.parametrize(
+    ("agent", "version"),
+    [(agent, version) for agent in RELEASES for version in releases(find_corpus(), agent)],
+)
+def test_what_is_registered_is_what_the_recorder_of_the_corpus_registers(agent: str, version: str):
+    measured: Any = import_module(f"live.agents.{agent}.traits").traits(version)
+    harness = HARNESSES[agent]
+    assert set(harness.registered(version)) == set(measured.hook_events)
+    if agent == "copilot":
+        reads_no_home = harness.user_since is not None and older(version, harness.user_since)
+        assert reads_no_home == measured.hooks_in_project
 
 
 @pytest.mark.parametrize("harness", HARNESSES.values(), ids=HARNESSES.keys())
