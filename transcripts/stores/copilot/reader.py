@@ -52,9 +52,8 @@ def read(path: Path, *, recover: bool = False) -> Transcript:
     """Read a session whole: its messages, and what it and its directory say of it."""
     spot = place(path)
     damage: list[Damage] = []
-    passes = Passes(spot, damage, recover=recover)
     kept: deque[Event] = deque()
-    index = Index(passes.first(kept), spot.events)
+    passes, index = _learnt(spot, damage, recover=recover, kept=kept)
     session_id = _session_id(index, spot)
     reading = _Reading(session_id, index)
     messages = tuple(reading.messages(_let_go(kept)))
@@ -85,9 +84,8 @@ def iterate(path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
     """Yield the messages of a session in bounded memory: the file is gone through twice."""
     spot = place(path)
     damage: list[Damage] = []
-    passes = Passes(spot, damage, recover=recover)
     with uncollected():
-        index = Index(passes.first(), spot.events)
+        passes, index = _learnt(spot, damage, recover=recover)
     reading = _Reading(_session_id(index, spot), index)
     found = False
     for message in reading.messages(passes.second()):
@@ -95,6 +93,21 @@ def iterate(path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
         yield message
     if not found:
         raise _no_messages(spot, damage)
+
+
+def _learnt(
+    spot: Place, damage: list[Damage], *, recover: bool, kept: deque[Event] | None = None
+) -> tuple[Passes, Index]:
+    """Go through a session for what must be known before, and keep its events if they are to be."""
+    passes = Passes(spot, damage, recover=recover)
+    index = Index(passes.first(kept), spot.events)
+    if passes.overlooked:
+        damage.clear()
+        if kept is not None:
+            kept.clear()
+        passes = Passes(spot, damage, recover=recover, twice=passes.overlooked)
+        index = Index(passes.first(kept), spot.events)
+    return passes, index
 
 
 def _let_go(kept: deque[Event]) -> Iterator[Event]:

@@ -167,15 +167,14 @@ def thought_apart(event: Event, placing: Placing, index: Index) -> Reasoning | N
 def _usage(data: Data, index: Index) -> Usage | None:
     recorded = index.usages.get(string(data.api_call_id) or "")
     if recorded is not None:
-        read, written, from_cache, to_cache, thought = recorded
         return Usage(
             scope="response",
             accounting="delta",
-            input=read,
-            output=written,
-            cache_read=from_cache,
-            cache_write=to_cache,
-            reasoning=thought,
+            input=recorded.input_tokens,
+            output=recorded.output_tokens,
+            cache_read=recorded.cache_read_tokens,
+            cache_write=recorded.cache_write_tokens,
+            reasoning=recorded.reasoning_tokens,
         )
     output = integer(data.output_tokens)
     return None if output is None else Usage(scope="response", accounting="delta", output=output)

@@ -49,8 +49,9 @@ class OpenCall:
 
     def message(self, index: Index, assets: Assets) -> AnyMessage:
         """Return the message, with the result if one has come."""
-        name: str = self.fields["name"]
-        fields = self.fields | _outcome(self, index, assets)
+        fields = self.fields
+        fields |= _outcome(self, index, assets)
+        name: str = fields["name"]
         if fields["server"] is not None:
             return ToolCall(**fields)
         if name in tools.SHELLS:

@@ -90,7 +90,7 @@ class Placing:
             if compaction is not None:
                 boundary = self.id_of(compaction.own_id)
                 found["superseded_by"] = Superseded(id=boundary, why="compaction")
-        if index.fork_line > event.line:
+        if index.fork_line and event.line < index.fork_line:
             found["inherited_from"] = Inherited(session=index.forked_from, id=external)
         return found
 

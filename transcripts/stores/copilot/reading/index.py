@@ -16,7 +16,7 @@ from msgspec import UNSET
 
 from transcripts.records import jsonlines
 from transcripts.stores.copilot import tools
-from transcripts.stores.copilot.foreign import integer, mapping, string
+from transcripts.stores.copilot.foreign import mapping, string
 from transcripts.stores.copilot.reading.events import Event
 from transcripts.stores.copilot.reading.skimming import (
     NO_DATA,
@@ -71,7 +71,7 @@ class Index:
         self.agents: dict[str, str] = {}
         self.decisions: dict[str, Mapping[str, Any]] = {}
         self.responses: dict[str, Mapping[str, Any]] = {}
-        self.usages: dict[str, tuple[int | None, ...]] = {}
+        self.usages: dict[str, Counts] = {}
         self.thoughts: dict[str, Answer] = {}
         self.repeated: set[str | int] = set()
         self.compactions: list[Compaction] = []
@@ -225,13 +225,7 @@ class Index:
         usage = event.data.usage or _NOTHING_COUNTED
         response = string(usage.api_call_id)
         if response is not None:
-            self.usages[response] = (
-                integer(usage.input_tokens),
-                integer(usage.output_tokens),
-                integer(usage.cache_read_tokens),
-                integer(usage.cache_write_tokens),
-                integer(usage.reasoning_tokens),
-            )
+            self.usages[response] = usage
         if response not in self.answers:
             self._unanswered[response] += 1
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 
 from transcripts.model import Damage, Location
@@ -47,22 +48,32 @@ _COUNTED, _REPLAYED = 1, 2
 class Passes:
     """The passes over one session's file, adding what is wrong in it to ``damage``."""
 
-    def __init__(self, spot: Place, damage: list[Damage], *, recover: bool) -> None:
+    def __init__(
+        self,
+        spot: Place,
+        damage: list[Damage],
+        *,
+        recover: bool,
+        twice: AbstractSet[int] = frozenset(),
+    ) -> None:
         self._spot = spot
         self._recover = recover
         self._damage = damage
+        self._twice = twice
         self._passed_over = bytearray()
         self._is_sound = True
         self.counts: Counter[str] = Counter()
         self.ended_at: datetime | None = None
+        self.overlooked: AbstractSet[int] = frozenset()
 
     def first(self, kept: deque[Event] | None = None) -> Iterator[Event]:
         """Yield the events that may teach something, and keep those that may make a message.
 
         ``counts`` then says how many records of each kind were only counted, and ``ended_at``
-        when the last record says that it was written, if it is one of those.
+        when the last record says that it was written, if it is one of those. If ``overlooked``
+        is not empty, all of it has to be done again knowing that these events came ``twice``.
         """
-        counts, replays = self.counts, Replays(self._damage)
+        counts, replays = self.counts, Replays(self._damage, self._twice)
         before: str | None = None
         quiet: Skimmed | None = None
         for record in self._records(self._damage):
@@ -74,7 +85,8 @@ class Passes:
                 continue
             if type(kind) is str and kind in _QUIET:
                 counts[kind] += 1
-                self._mark(record.line, _COUNTED)
+                if kept is None:
+                    self._mark(record.line, _COUNTED)
                 quiet = seen
                 if kind in TEACHING:
                     yield event_of(record, seen, before)
@@ -90,12 +102,13 @@ class Passes:
                 before = own
         if quiet is not None:
             self.ended_at = moment(quiet.timestamp)
+        self.overlooked = replays.overlooked()
         self._is_sound = all(one.kind == REPLAY for one in self._damage)
 
     def second(self) -> Iterator[Event]:
         """Yield once more the events that may make a message."""
         passed_over = self._passed_over if self._is_sound else bytearray()
-        replays = Replays([])
+        replays = Replays([], self._twice)
         before = 0
         for record in self._records([], passed_over):
             value, line = record.value, record.line

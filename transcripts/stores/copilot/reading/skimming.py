@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from transcripts.stores.copilot.foreign import mapping, mappings
+from transcripts.stores.copilot.foreign import integer, mapping, mappings
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
@@ -37,14 +37,14 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
-    """What an answer took."""
+    """What an answer took: all numbers, or the record is read whole."""
 
     api_call_id: Any = None
-    input_tokens: Any = None
-    output_tokens: Any = None
-    cache_read_tokens: Any = None
-    cache_write_tokens: Any = None
-    reasoning_tokens: Any = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
 
 
 class Data(Asked, frozen=True, kw_only=True, gc=False, rename="camel"):
@@ -116,7 +116,18 @@ def data_of(data: Mapping[str, Any]) -> Data:
     kept = dict(data)
     requests, usage, result = data.get("toolRequests"), data.get("usage"), data.get("result")
     kept["toolRequests"] = mappings(requests) if isinstance(requests, list) else None
-    kept["usage"] = usage if isinstance(usage, dict) else None
+    kept["usage"] = _counts_of(usage) if isinstance(usage, dict) else None
     if result is not None and not isinstance(result, dict | str):
         kept["result"] = None
     return msgspec.convert(kept, Data)
+
+
+def _counts_of(usage: Mapping[str, Any]) -> Counts:
+    return Counts(
+        api_call_id=usage.get("apiCallId"),
+        input_tokens=integer(usage.get("inputTokens")),
+        output_tokens=integer(usage.get("outputTokens")),
+        cache_read_tokens=integer(usage.get("cacheReadTokens")),
+        cache_write_tokens=integer(usage.get("cacheWriteTokens")),
+        reasoning_tokens=integer(usage.get("reasoningTokens")),
+    )
