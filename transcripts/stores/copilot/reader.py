@@ -55,7 +55,7 @@ def read(path: Path, *, recover: bool = False) -> Transcript:
     kept: deque[Event] = deque()
     passes, index = _learnt(spot, damage, recover=recover, kept=kept)
     session_id = _session_id(index, spot)
-    reading = _Reading(session_id, index)
+    reading = _Reading(session_id, index, sparing=False)
     messages = tuple(reading.messages(_let_go(kept)))
     if not messages:
         raise _no_messages(spot, damage)
@@ -86,7 +86,7 @@ def iterate(path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
     damage: list[Damage] = []
     with uncollected():
         passes, index = _learnt(spot, damage, recover=recover)
-    reading = _Reading(_session_id(index, spot), index)
+    reading = _Reading(_session_id(index, spot), index, sparing=True)
     found = False
     for message in reading.messages(passes.second()):
         found = True
@@ -100,13 +100,13 @@ def _learnt(
 ) -> tuple[Passes, Index]:
     """Go through a session for what must be known before, and keep its events if they are to be."""
     passes = Passes(spot, damage, recover=recover)
-    index = Index(passes.first(kept), spot.events)
+    index = Index(passes.first(kept), spot.events, sparing=kept is None)
     if passes.overlooked:
         damage.clear()
         if kept is not None:
             kept.clear()
         passes = Passes(spot, damage, recover=recover, twice=passes.overlooked)
-        index = Index(passes.first(kept), spot.events)
+        index = Index(passes.first(kept), spot.events, sparing=kept is None)
     return passes, index
 
 
@@ -128,11 +128,11 @@ def _passed_over(passes: Passes, index: Index) -> Counter[str]:
 class _Reading:
     """The second pass over one session."""
 
-    def __init__(self, session_id: str, index: Index) -> None:
+    def __init__(self, session_id: str, index: Index, *, sparing: bool) -> None:
         self.frame = Frame()
         self.unread: Counter[str] = Counter()
         self._index = index
-        self._placing = Placing(session_id, index)
+        self._placing = Placing(session_id, index, sparing=sparing)
         self._assets = Assets()
         self._open: dict[str, list[OpenCall]] = {}
         self._queue: deque[AnyMessage | OpenCall] = deque()
@@ -219,11 +219,11 @@ class _Reading:
         if waiting := self._open.get(call):
             waiting[0].add_source(event)
             return True
-        if call in self._index.requested:
+        if self._index.call(call).requested:
             return False
         fields = self._placing.fields(event, call, external=call, author="model")
         fields |= requested(event.data, NO_DATA)
-        waits = call in self._index.completed
+        waits = self._index.call(call).completed
         opened = OpenCall(fields, self.frame.cwd, waits=waits)
         self._keep_open(call, opened)
         return self._add(opened)
@@ -234,7 +234,7 @@ class _Reading:
         own = event.own_id if call is None else call
         fields = self._placing.fields(event, own, external=call, author="human")
         fields |= requested(event.data, NO_DATA) | {"provenance": event.type}
-        waits = call in self._index.completed
+        waits = self._index.call(call).completed
         opened = OpenCall(fields, self.frame.cwd, waits=waits)
         self._keep_open(call, opened)
         return self._add(opened)

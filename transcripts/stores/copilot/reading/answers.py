@@ -27,7 +27,7 @@ from transcripts.stores.copilot.reading.context import Placing, Thread, detailed
 from transcripts.stores.copilot.reading.events import Event
 from transcripts.stores.copilot.reading.frame import Frame
 from transcripts.stores.copilot.reading.index import Index
-from transcripts.stores.copilot.reading.skimming import NO_DATA, Data
+from transcripts.stores.copilot.reading.skimming import Data
 from transcripts.stores.copilot.thoughts import thoughts
 
 _DELIVERIES: dict[str, Delivery] = {"idle": "typed", "queued": "queued", "steering": "steered"}
@@ -117,8 +117,8 @@ def answer(
             "sources": (_inside(event.location, f"/data/toolRequests/{number}"),),
         }
         usage = None
-        found |= requested(request, index.starts.get(call or "", NO_DATA))
-        yield OpenCall(found, frame.cwd, waits=call in index.completed)
+        found |= requested(request, index.start(call))
+        yield OpenCall(found, frame.cwd, waits=index.call(call).completed)
 
 
 def _inside(place: Location, pointer: str) -> Location:
@@ -165,16 +165,8 @@ def thought_apart(event: Event, placing: Placing, index: Index) -> Reasoning | N
 
 
 def _usage(data: Data, index: Index) -> Usage | None:
-    recorded = index.usages.get(string(data.api_call_id) or "")
+    recorded = index.usage(string(data.api_call_id))
     if recorded is not None:
-        return Usage(
-            scope="response",
-            accounting="delta",
-            input=recorded.input_tokens,
-            output=recorded.output_tokens,
-            cache_read=recorded.cache_read_tokens,
-            cache_write=recorded.cache_write_tokens,
-            reasoning=recorded.reasoning_tokens,
-        )
+        return recorded
     output = integer(data.output_tokens)
     return None if output is None else Usage(scope="response", accounting="delta", output=output)

@@ -6,6 +6,7 @@ from typing import Any
 
 from transcripts.ids import Scope, derive
 from transcripts.model import Author, Inherited, Superseded
+from transcripts.records.spilling import Keyed, Spilling
 from transcripts.stores.copilot.foreign import string
 from transcripts.stores.copilot.reading.events import Event
 from transcripts.stores.copilot.reading.index import Index
@@ -27,11 +28,11 @@ class Thread:
 class Placing:
     """The threads of one session as they grow."""
 
-    def __init__(self, session_id: str, index: Index) -> None:
+    def __init__(self, session_id: str, index: Index, *, sparing: bool) -> None:
         self._scope = Scope(derive(SCOPE, session_id))
         self._index = index
         self._threads: dict[str | None, Thread] = {}
-        self._ids: set[str] = set()
+        self._ids: Keyed[bool] = Spilling(bool) if sparing else {}
 
     def thread(self, agent: str | None) -> Thread:
         """Return a thread by its agent's id; None is the main one."""
@@ -101,7 +102,7 @@ class Placing:
         while made in self._ids:
             count += 1
             made = self._scope.derive(*parts, count)
-        self._ids.add(made)
+        self._ids[made] = True
         return made
 
 

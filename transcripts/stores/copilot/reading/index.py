@@ -12,9 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+import msgspec
 from msgspec import UNSET
 
+from transcripts.model import Usage
 from transcripts.records import jsonlines
+from transcripts.records.spilling import Keyed, Spilling
 from transcripts.stores.copilot import tools
 from transcripts.stores.copilot.foreign import mapping, string
 from transcripts.stores.copilot.reading.events import Event
@@ -56,22 +59,42 @@ class Answer(NamedTuple):
     call: str | None
 
 
-class Index:
-    """The links of one session's events."""
+class Call(msgspec.Struct, kw_only=True, gc=False, array_like=True):
+    """What is known of a call before its message is made.
 
-    def __init__(self, events: Iterable[Event], path: Path) -> None:
+    Of a start whose request ``gave`` the arguments only what it adds is kept: ``named`` tells
+    which of the tools' names that is, and the start lies whole at ``place``, an offset and a
+    length.
+    """
+
+    requested: bool = False
+    gave: bool = False
+    completed: bool = False
+    named: int | None = None
+    place: tuple[int, int] | None = None
+
+
+class Response(msgspec.Struct, kw_only=True, gc=False, array_like=True):
+    """What is known of an answer of the model by its response's id."""
+
+    answered: bool = False
+    usage: Usage | None = None
+
+
+_UNHEARD_OF = Call()
+
+
+class Index:
+    """The links of one session's events; ``sparing`` ones are held on the disk if they are many."""
+
+    def __init__(self, events: Iterable[Event], path: Path, *, sparing: bool) -> None:
         self.session_id: str | None = None
-        self.answers: set[str] = set()
-        self.requested: set[str] = set()
-        self.completed: set[str] = set()
-        self.starts: dict[str, Asked] = {}
         self.aborted: set[str] = set()
         self._ends: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         self.threads: dict[str, str] = {}
         self.agents: dict[str, str] = {}
         self.decisions: dict[str, Mapping[str, Any]] = {}
         self.responses: dict[str, Mapping[str, Any]] = {}
-        self.usages: dict[str, Counts] = {}
         self.thoughts: dict[str, Answer] = {}
         self.repeated: set[str | int] = set()
         self.compactions: list[Compaction] = []
@@ -80,10 +103,12 @@ class Index:
         self.fork_cut: str | None = None
         self._answer: Event | None = None
         self._path = path
-        self._given: set[str | None] = set()
-        self._places: dict[str, tuple[int, int]] = {}
-        self._named: dict[tuple[str | None, ...], Asked] = {}
-        self._start_events: dict[str, str] = {}
+        self._calls: Keyed[Call] = Spilling(Call) if sparing else {}
+        self._responses: Keyed[Response] = Spilling(Response) if sparing else {}
+        self._starts: dict[str, Asked] = {}
+        self._names: list[Asked] = []
+        self._numbers: dict[tuple[str | None, ...], int] = {}
+        self._start_events: Keyed[bytes] = Spilling(bytes) if sparing else {}
         self._pending: dict[str, str | None] = {}
         self._compacting: dict[str, int] = {}
         self._unanswered: Counter[str | None] = Counter()
@@ -97,12 +122,28 @@ class Index:
         """How many records of usage are of no answer that the file holds."""
         return self._unanswered.total()
 
+    def call(self, call: str | None) -> Call:
+        """Return what is known of a call."""
+        return (None if call is None else self._calls.get(call)) or _UNHEARD_OF
+
+    def start(self, call: str | None) -> Asked:
+        """Return what a call's start adds to its request."""
+        known = self.call(call)
+        if known.named is not None:
+            return self._names[known.named]
+        return self._starts.get(call or "", NO_DATA)
+
+    def usage(self, response: str | None) -> Usage | None:
+        """Return what the answer of a response took, if that is recorded apart from it."""
+        known = None if response is None else self._responses.get(response)
+        return None if known is None else known.usage
+
     def whole_start(self, call: str | None) -> Asked:
         """Return all that a call's start says: for a result that stands alone."""
-        place = self._places.get(call or "")
-        if place is None:
-            return self.starts.get(call or "", NO_DATA)
-        offset, length = place
+        known = self.call(call)
+        if known.place is None:
+            return self.start(call)
+        offset, length = known.place
         with self._path.open("rb") as file:
             again = jsonlines.read_again(file.fileno(), self._path, offset, length)
         return of_whole(again).data
@@ -111,7 +152,8 @@ class Index:
         """Return the call that a completion is of: as it says, or as its parent event says."""
         call = string(event.data.tool_call_id)
         if call is None and event.parent is not None:
-            return self._start_events.get(event.parent)
+            started = self._start_events.get(event.parent)
+            return None if started is None else started.decode("utf-8", "surrogatepass")
         return call
 
     def end_of(self, shell: str, line: int) -> int | None:
@@ -131,54 +173,61 @@ class Index:
         data = event.data
         self._answer = event
         for request in data.tool_requests or ():
-            call = string(request.tool_call_id)
-            self._request(call, event)
-            if request.arguments is not UNSET:
-                self._given.add(call)
+            if (call := string(request.tool_call_id)) is not None:
+                self._request(call, event, gave=request.arguments is not UNSET)
         if (answer := string(data.api_call_id)) is not None:
-            self.answers.add(answer)
-            self._unanswered.pop(answer, None)
+            known = self._responses.get(answer) or Response()
+            if not known.answered:
+                known.answered = True
+                self._responses[answer] = known
+                self._unanswered.pop(answer, None)
 
     def _asked_by_person(self, event: Event) -> None:
-        self._request(string(event.data.tool_call_id), event)
+        if (call := string(event.data.tool_call_id)) is not None:
+            self._request(call, event, gave=False)
 
-    def _request(self, call: str | None, event: Event) -> None:
-        if call is not None:
-            self.requested.add(call)
-            self._pending[call] = event.agent
+    def _request(self, call: str, event: Event, *, gave: bool) -> None:
+        known = self._calls.get(call) or Call()
+        known.requested = True
+        known.gave = known.gave or gave
+        self._calls[call] = known
+        self._pending[call] = event.agent
 
     def _started(self, event: Event) -> None:
         data = event.data
         if (call := string(data.tool_call_id)) is None:
             return
-        self._places.pop(call, None)
-        if call in self._given:
-            # Of a call whose request gave the arguments only what the start adds. The same few
-            # tools are called again and again: what names one is kept once.
-            self.starts[call] = self._named_once(data)
+        known = self._calls.get(call) or Call()
+        if known.gave:
             place = event.location
-            self._places[call] = (place.offset or 0, place.length or 0)
+            known.named = self._number_of_name(data)
+            known.place = (place.offset or 0, place.length or 0)
         else:
-            self.starts[call] = data
+            known.named = known.place = None
+            self._starts[call] = data
+        self._calls[call] = known
         if event.id is not None:
-            self._start_events[event.id] = call
-        if call not in self.requested:
+            self._start_events[event.id] = call.encode("utf-8", "surrogatepass")
+        if not known.requested:
             self._pending[call] = event.agent
 
-    def _named_once(self, data: Data) -> Asked:
+    def _number_of_name(self, data: Data) -> int:
+        """Return which of the names a tool has: the same few are called again and again."""
         names = (data.tool_name, data.mcp_server_name, data.mcp_tool_name)
         tool, server, own = map(string, names)
-        known = self._named.get((tool, server, own))
-        if known is None:
-            known = Asked(tool_name=tool, mcp_server_name=server, mcp_tool_name=own)
-            self._named[tool, server, own] = known
-        return known
+        number = self._numbers.setdefault((tool, server, own), len(self._names))
+        if number == len(self._names):
+            self._names.append(Asked(tool_name=tool, mcp_server_name=server, mcp_tool_name=own))
+        return number
 
     def _completed(self, event: Event) -> None:
         call = self.completed_call(event)
         if call is None:
             return
-        self.completed.add(call)
+        known = self._calls.get(call) or Call()
+        if not known.completed:
+            known.completed = True
+            self._calls[call] = known
         self._pending.pop(call, None)
         result = event.data.result
         end = tools.told_end(string(result.content) or "") if isinstance(result, Result) else None
@@ -225,9 +274,20 @@ class Index:
         usage = event.data.usage or _NOTHING_COUNTED
         response = string(usage.api_call_id)
         if response is not None:
-            self.usages[response] = usage
-        if response not in self.answers:
-            self._unanswered[response] += 1
+            known = self._responses.get(response) or Response()
+            known.usage = Usage(
+                scope="response",
+                accounting="delta",
+                input=usage.input_tokens,
+                output=usage.output_tokens,
+                cache_read=usage.cache_read_tokens,
+                cache_write=usage.cache_write_tokens,
+                reasoning=usage.reasoning_tokens,
+            )
+            self._responses[response] = known
+            if known.answered:
+                return
+        self._unanswered[response] += 1
 
     def _compaction_started(self, event: Event) -> None:
         if event.agent is None:
