@@ -20,6 +20,7 @@ from conformance.witnesses import StoredWitnesses
 from live.model.history import Entry
 from live.resume_rules import ResumeRules
 from transcripts.hooks.installing import Installation, Uninstallation
+from transcripts.hooks.joining import Join
 from transcripts.hooks.summary import LogSummary
 from transcripts.hooks.tree import Tree
 from transcripts.losses import Loss
@@ -153,6 +154,7 @@ SHAPES: Mapping[str, type[msgspec.Struct]] = {
     "hook": HookLine,
     "hooks-install": Installation,
     "hooks-uninstall": Uninstallation,
+    "hooks-join": Join,
     "hooks-summary": LogSummary,
     "hooks-tree": Tree,
     "index": IndexDocument,

@@ -15,11 +15,14 @@ from transcripts.hooks.dialects import find_dialect, harnesses
 from transcripts.hooks.display import show_tree
 from transcripts.hooks.harnesses import HARNESSES, Scope
 from transcripts.hooks.installing import Installation, Uninstallation, install, uninstall
+from transcripts.hooks.joining import join
 from transcripts.hooks.logs import CaptureLog
 from transcripts.hooks.progress import watched
-from transcripts.hooks.reporting import show_summary, write_summary
+from transcripts.hooks.reporting import show_join, show_summary, write_summary
 from transcripts.hooks.summarising import Counter
 from transcripts.options import format_option, home_option, print_json
+from transcripts.reading import find_session
+from transcripts.stores.base import agents
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -127,6 +130,36 @@ def tree(log: Path, agent: str, why: bool, payloads: bool, form: str) -> None:
 def _check_scope(scope: Scope, cwd: Path | None) -> None:
     if cwd is not None and scope != "project":
         raise click.UsageError("--cwd names a project: give --scope project too, or leave it out")
+
+
+@hooks.command("join")
+@_log_argument
+@click.argument("session_or_path")
+@_agent_option
+@click.option(
+    "--recover",
+    is_flag=True,
+    help="Read what is whole of the transcript, instead of refusing a damaged file.",
+)
+@home_option
+@format_option
+def join_hooks(
+    log: Path, session_or_path: str, agent: str, recover: bool, home: Path | None, form: str
+) -> None:
+    """Lay a capture log beside the transcript of the same session.
+
+    Says what only one of them tells of, where they disagree, and whose word stands by which
+    rule.
+    """
+    dialect = find_dialect(agent)
+    store, path = find_session(session_or_path, agent if agent in agents() else None, home)
+    transcript = store.read_path(path, recover=recover)
+    events = CaptureLog(log, dialect)
+    joined = join(watched(events, "events read"), dialect, transcript, events.bad_lines)
+    if form == "json":
+        print_json(joined)
+    else:
+        show_join(joined)
 
 
 @hooks.command("summary")

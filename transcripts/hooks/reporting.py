@@ -12,6 +12,7 @@ from rich.text import Text
 
 from transcripts.display import plain
 from transcripts.hooks.display import lasting
+from transcripts.hooks.joining import RULES, Join
 from transcripts.hooks.logs import CaptureLog
 from transcripts.hooks.summarising import CountedSession
 from transcripts.hooks.summary import Summary
@@ -118,6 +119,39 @@ def _show_lists(console: Console, total: Summary) -> None:
             more = f" and {len(values) - _MOST_NAMES:,} more" if len(values) > _MOST_NAMES else ""
             console.print(Text(f"  {name}: ", style="dim") + Text(shown + more))
     console.print()
+
+
+def show_join(joined: Join) -> None:
+    """Print the calls by both witnesses, then what only one tells of and where they differ."""
+    console = Console()
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("line", justify="right", no_wrap=True)
+    for name in ("call", "outcome", "by", "matched by"):
+        table.add_column(name, overflow="fold")
+    for call in joined.calls:
+        outcome = Text(call.status, style="red" if call.status == "failed" else "default")
+        if call.exit_code is not None:
+            outcome.append(f" exit {call.exit_code}", style="dim")
+        table.add_row(
+            str(call.event or ""),
+            Text(plain(call.name or "")),
+            outcome,
+            call.source,
+            call.matched_by or "",
+        )
+    console.print(table)
+    console.print(f"{joined.prompts} prompts in both")
+    for title, lone in (("hooks", joined.only_in_hooks), ("transcript", joined.only_in_transcript)):
+        for one in lone:
+            place = f"line {one.event}" if one.event is not None else one.message
+            said = f"only in the {title}: {one.kind} {one.name or ''} ({place}): {one.why}"
+            console.print(Text(plain(said), style="yellow"))
+    for one in joined.disagreements:
+        said = (
+            f"line {one.event}: {one.field} is {one.hooks} by the hooks, {one.transcript} by the "
+            f"transcript: {one.value}, for {RULES[one.rule]}"
+        )
+        console.print(Text(plain(said)))
 
 
 def _tool(name: str, count: int, duration: float | None) -> str:
