@@ -20,9 +20,9 @@ def integer(value: Any) -> int | None:
 
 def number(value: Any) -> float | None:
     """Return a number as a float."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    return None
+    if value is None or isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)
 
 
 def mapping(value: Any) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def _head(path: Path, root: Path) -> Iterator[Row]:
 
 
 def _typed_by_a_person(row: Row) -> str | None:
-    if not row.prompt or row.sidechain:
+    if not row.glance.prompt or row.sidechain:
         return None
     text = text_of(parts(row.entry.in_a_prompts_place))
     return wordings.typed(text).text if text.strip() else None

@@ -73,7 +73,7 @@ def _rewound(rows: Sequence[Row]) -> dict[int, int]:
     siblings: dict[str | None, int] = {}
     roots_are_prompts = _roots_are_prompts(rows)
     for position, row in enumerate(rows):
-        if not row.prompt:
+        if not row.glance.prompt:
             if row.type == "system" and row.is_boundary:
                 siblings.pop(None, None)
             continue
@@ -90,7 +90,7 @@ def _rewound(rows: Sequence[Row]) -> dict[int, int]:
 def _roots_are_prompts(rows: Sequence[Row]) -> bool:
     """Whether rows without a parent are real beginnings, or just rows whose links are missing."""
     return all(
-        row.prompt
+        row.glance.prompt
         for row in rows
         if row.parent is None and row.uuid and row.type in ("user", "assistant")
     )

@@ -7,7 +7,9 @@ only to learn which calls it answers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from transcripts.model import Usage
 from transcripts.stores.claude import wordings
@@ -25,12 +27,12 @@ from transcripts.stores.claude.reading.entries import (
 NOTIFICATION = "<task-notification>"
 
 
-class Glance(NamedTuple):
+class Glance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The calls that a row makes, those that it answers (with the places of the results), whether
     it says what its response cost, and whether it may tell of the end of a background call.
 
     ``only_answers``: nothing else is in it. ``asked_in`` is the session whose request it answers.
-    ``prompt``: a person may have said it, as far as its words tell.
+    ``prompt``: a person may have said it, as far as the row alone tells.
     """
 
     uses: tuple[str, ...] = ()
@@ -63,7 +65,7 @@ def of_the_model(entry: Entry | Skimmed) -> Glance:
     if type(content) is list:
         uses = [block.id for block in content if isinstance(block, SkimmedUse) and block.id]
         if uses:
-            return Glance(tuple(uses), spends=spends, asked_in=asked_in)
+            return Glance(uses=tuple(uses), spends=spends, asked_in=asked_in)
     if asked_in is None:
         return _SPENDING if spends else NOTHING
     return Glance(spends=spends, asked_in=asked_in)
@@ -72,8 +74,9 @@ def of_the_model(entry: Entry | Skimmed) -> Glance:
 def in_the_users_place(entry: Entry | Skimmed) -> Glance:
     """Look at a row of the user's side."""
     content = None if entry.message is None else entry.message.content
+    spoken = bool(entry.uuid) and not (entry.is_meta or entry.is_compact_summary)
     if type(content) is str:
-        prompt = wordings.typed(content).author != "harness"
+        prompt = spoken and wordings.typed(content).author != "harness"
         if NOTIFICATION not in content:
             return _PROMPT if prompt else NOTHING
         return Glance(notifies=True, prompt=prompt)
@@ -87,9 +90,13 @@ def in_the_users_place(entry: Entry | Skimmed) -> Glance:
     if len(results) == len(content):
         return Glance(results=tuple(results), only_answers=True)
     notifies = _may_notify(content)
-    prompt = not any(isinstance(block, SkimmedResult) for block in content) and not all(
-        isinstance(text := _text_of(block), str) and wordings.typed(text).author == "harness"
-        for block in content
+    prompt = (
+        spoken
+        and not any(isinstance(block, SkimmedResult) for block in content)
+        and not all(
+            isinstance(text := _text_of(block), str) and wordings.typed(text).author == "harness"
+            for block in content
+        )
     )
     return Glance(results=tuple(results), notifies=notifies, prompt=prompt)
 

@@ -37,7 +37,7 @@ class Lookahead:
                     self._take_answer(row)
                 case "user":
                     self._take_prompt(row)
-                case "attachment":
+                case "attachment" if row.glance.notifies:
                     self._take_end(row)
                 case "system" if row.is_boundary:
                     self._boundary = row.uuid
@@ -54,8 +54,10 @@ class Lookahead:
             self.spending[row.response] = row
 
     def _take_prompt(self, row: Row) -> None:
-        self._take_end(row)
-        for position, call in row.glance.results:
+        glance = row.glance
+        if glance.notifies:
+            self._take_end(row)
+        for position, call in glance.results:
             if call not in self.results:
                 self.results[call] = Answered(row, position)
                 continue
@@ -72,7 +74,7 @@ class Lookahead:
             self._take_summary(row)
 
     def _take_end(self, row: Row) -> None:
-        ended = notification_in(row) if row.glance.notifies else None
+        ended = notification_in(row)
         if ended is not None:
             self.ends[ended[0]] = ended[1]
 

@@ -44,7 +44,7 @@ def model_messages(row: Row, context: Context) -> list[AnyMessage]:
     messages: list[AnyMessage] = []
     texts: list[Any] = []
     for position, block in enumerate(blocks):
-        if type(block) is Words or mapping(block).get("type") == "text":
+        if type(block) is Words or (type(block) is dict and block.get("type") == "text"):
             texts.append(block)
             continue
         if texts:

@@ -37,9 +37,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     Each field is read on its own: one of an odd type costs that field, never the record. What the
     record says beyond that lies on a shelf: ``entry`` and ``value`` are read from the disk each
     time, so that whoever goes through all rows asks the fields first. ``subtype`` is a system
-    row's or an attachment's own, and :data:`SUMMARY` for what a compaction left; ``prompt``
-    whether it is something that a person said, as far as the row alone tells; ``stamped`` whether
-    it says where a prompt came from; ``link`` is the parent, or across a compaction the logical
+    row's or an attachment's own, and :data:`SUMMARY` for what a compaction left; ``stamped``
+    whether it says where a prompt came from; ``link`` is the parent, or across a compaction the logical
     one; ``response`` the id of the API message that the row is part of: a row of the model's
     without one stands alone.
     """
@@ -55,7 +54,6 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     link: str | None
     session: str | None
     sidechain: bool
-    prompt: bool
     stamped: bool
     response: str
     setting: Setting
@@ -124,7 +122,7 @@ def row_on(
     if (entry.cwd, entry.version, entry.git_branch) != setting:
         setting = Setting(entry.cwd, entry.version, entry.git_branch)
     subtype = None
-    prompt = stamped = False
+    stamped = False
     response = ""
     glance = glances.NOTHING
     if kind == "assistant":
@@ -135,8 +133,6 @@ def row_on(
         glance = glances.in_the_users_place(entry)
         if entry.is_compact_summary:
             subtype = SUMMARY
-        elif glance.prompt:
-            prompt = uuid is not None and not entry.is_meta
         stamped = entry.origin_kind is not None
     elif kind == "system":
         subtype = entry.subtype or None
@@ -151,6 +147,7 @@ def row_on(
             parent = before.uuid
         if before.response == response:
             response = before.response
+    # No more than 15 arguments: those of a longer call Python puts into a dictionary first.
     return Row(
         shelf=shelf,
         line=line,
@@ -163,7 +160,6 @@ def row_on(
         link=parent or entry.logical_parent_uuid or None,
         session=session,
         sidechain=entry.is_sidechain is True,
-        prompt=prompt,
         stamped=stamped,
         response=response,
         setting=setting,
