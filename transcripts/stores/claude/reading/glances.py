@@ -6,7 +6,6 @@ only to learn which calls it answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -42,11 +41,6 @@ class Glance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     only_answers: bool = False
     asked_in: str | None = None
     prompt: bool = False
-
-    @property
-    def calls(self) -> Iterator[str]:
-        """The calls that the row answers."""
-        return (call for _, call in self.results)
 
 
 NOTHING = Glance()

@@ -44,6 +44,10 @@ class Lookahead:
                 case _:
                     pass
 
+    def knows_calls_of(self, row: Row) -> bool:
+        """Whether the calls that a row answers are there."""
+        return self.uses.issuperset([call for _, call in row.glance.results])
+
     def _take_answer(self, row: Row) -> None:
         glance = row.glance
         if glance.uses:

@@ -38,9 +38,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     record says beyond that lies on a shelf: ``entry`` and ``value`` are read from the disk each
     time, so that whoever goes through all rows asks the fields first. ``subtype`` is a system
     row's or an attachment's own, and :data:`SUMMARY` for what a compaction left; ``stamped``
-    whether it says where a prompt came from; ``link`` is the parent, or across a compaction the logical
-    one; ``response`` the id of the API message that the row is part of: a row of the model's
-    without one stands alone.
+    whether it says where a prompt came from; ``link`` is the parent, or across a compaction the
+    logical one; ``response`` the id of the API message that the row is part of: a row of the
+    model's without one stands alone.
     """
 
     shelf: Shelf | Held

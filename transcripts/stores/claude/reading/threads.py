@@ -7,6 +7,7 @@ used for what order cannot tell: rewinds, and what a compaction kept.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import force_setattr
@@ -37,18 +38,22 @@ def read_thread(rows: Sequence[Row], session: Session, agent: str | None) -> Ite
 def _without_bookkeeping(rows: Sequence[Row], session: Session) -> list[Row]:
     """Return the rows that matter, the others counted: of a long session more than half."""
     kept: list[Row] = []
+    counts: Counter[str] = Counter()
     for row in rows:
-        if row.type not in QUIET or row.uuid or row.link:
-            kept.append(row)
+        kind = row.type
+        if kind in QUIET and not (row.uuid or row.link):
+            counts[kind] += 1
         else:
-            session.unread[row.type or "", True] += 1
+            kept.append(row)
+    for kind, count in counts.items():
+        session.unread[kind, True] += count
     return kept
 
 
 def _messages(row: Row, context: Context) -> Iterable[AnyMessage]:
     match row.type:
         case "user":
-            if not row.glance.only_answers or not context.ahead.uses.issuperset(row.glance.calls):
+            if not row.glance.only_answers or not context.ahead.knows_calls_of(row):
                 return user_messages(row, context)
         case "assistant":
             return model_messages(row, context)
