@@ -227,3 +227,10 @@ def test_a_line_of_many_records_is_recovered_in_linear_time(tmp_path: Path):
     assert process_time() - started < 10
     assert len(file.records) == count
     assert file.records[-1].offset == len(A) * (count - 1)
+
+
+def test_undecodable_bytes_are_said_beside_half_a_surrogate_pair(tmp_path: Path):
+    line = B.replace(b"second", rb"sec\ud83d" + b"\xe2\x82\xff")
+    file = read(tmp_path, line + b"\n")
+    assert {"invalid_utf8", "lone_surrogate"} <= {damage.kind for damage in file.damage}
+    assert file.records[0].value["message"]["content"] == "sec\ud83d\ufffd\ufffd"

@@ -25,7 +25,7 @@ from transcripts.records.base import Record, RecordFile
 _LONG_INTEGER = re.compile(rb"[:,\[]\s*-?[0-9]{16}")
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_UNDECODED = re.compile("[\udc80-\udcff]")
+_UNDECODED = re.compile("[\udc80-\udcff]+")
 _RECORD_START = re.compile(r'\{\s*"')
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -510,10 +510,17 @@ def _lone_surrogates(value: Any, pointer: str) -> Iterator[tuple[str, int]]:
             yield from _lone_surrogates(member, f"{pointer}/{index}")
 
 
+def _replaced(undecoded: re.Match[str]) -> str:
+    return undecoded[0].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def _without_escapes(value: Any) -> Any:
-    """Return the value with each undecodable byte shown as U+FFFD."""
+    """Return the value with each undecodable byte shown as U+FFFD.
+
+    Other halves of surrogate pairs, which an escape may stand for, are left as they are.
+    """
     if isinstance(value, str):
-        return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return _UNDECODED.sub(_replaced, value)
     if isinstance(value, dict):
         return {_without_escapes(key): _without_escapes(member) for key, member in value.items()}
     if isinstance(value, list):
