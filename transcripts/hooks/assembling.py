@@ -184,7 +184,7 @@ def _finish(node: Node, event: HookEvent, found: Found) -> None:
         return
     if end is not None:
         node.ended_at = end.at
-        node.duration_ms, node.duration_source = duration(event, end)
+        node.duration_ms, node.duration_source = duration(event.at, end)
 
 
 def _name(event: HookEvent, dialect: Dialect) -> str | None:

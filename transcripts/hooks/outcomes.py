@@ -5,6 +5,7 @@ Words of an output prove nothing: what is no field of the payload is unknown.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
@@ -115,12 +116,15 @@ def exit_code(end: HookEvent | None) -> int | None:
     return told.exitCode if told.exitCode is not None else told.exit_code
 
 
-def duration(start: HookEvent | None, end: HookEvent | None) -> tuple[float | None, Source | None]:
-    """Return how long something took, in milliseconds, and whose figure that is."""
+def duration(began: datetime | None, end: HookEvent | None) -> tuple[float | None, Source | None]:
+    """Return how long something took, in milliseconds, and whose figure that is.
+
+    ``began``: when what told of its start was seen, None where nothing did.
+    """
     if end is None:
         return None, None
     native = end.duration_ms if end.duration_ms is not None else end.duration
-    elapsed = _elapsed(start, end)
+    elapsed = _elapsed(began, end.at)
     if native is not None:
         if end.kind == "mcp-after" and end.duration_ms is None:
             native = _in_milliseconds(native, elapsed)
@@ -128,10 +132,7 @@ def duration(start: HookEvent | None, end: HookEvent | None) -> tuple[float | No
     return (None, None) if elapsed is None else (elapsed, "observed")
 
 
-def _elapsed(start: HookEvent | None, end: HookEvent) -> float | None:
-    if start is None:
-        return None
-    began, ended = start.at, end.at
+def _elapsed(began: datetime | None, ended: datetime | None) -> float | None:
     if began is None or ended is None or ended < began:
         return None
     return (ended - began).total_seconds() * 1000

@@ -96,6 +96,7 @@ class Counter:
         self._tools: dict[str, _Tool] = {}
         self._starts: dict[int, datetime] = {}
         self._ends: dict[int, tuple[Tool, datetime | None]] = {}
+        self._mcp: dict[int, tuple[Tool, HookEvent]] = {}
         self._told: Link | Orphan | None = None
         self._began: datetime | None = None
 
@@ -118,10 +119,15 @@ class Counter:
         count = _COUNTED.get(event.kind)
         if count is not None:
             count(self, turn, account, event)
+        if not turn.is_open:
+            # It came late; nothing more will be told of when its turn closes.
+            self.closed(turn)
 
     def linked(self, turn: Turn, link: Link) -> None:
         """Count the time of a call whose end is known now."""
         self._told = link
+        if link.event in self._mcp:
+            self._count_mcp_time(link.event, self._starts.get(link.to))
         if link.role != "end":
             return
         began = self._starts.pop(link.to, None)
@@ -136,6 +142,8 @@ class Counter:
     def orphaned(self, turn: Turn, orphan: Orphan) -> None:
         """Count a call of which only the end was seen."""
         self._told = orphan
+        if orphan.event in self._mcp:
+            self._count_mcp_time(orphan.event, None)
         waiting = self._ends.pop(orphan.event, None)
         if waiting is not None and orphan.start_missing:
             waiting[0].count += 1
@@ -245,11 +253,22 @@ class Counter:
         """Count an MCP call, and how long it took once it is over."""
         name = event.tool or event.server or "MCP"
         key = f"{event.server}/{name}" if event.server and event.tool else name
-        row = account.mcp_below.setdefault(key, Tool())
-        if event.kind == "mcp-before":
+        row = _row(account.mcp_below, key)
+        at = event.at
+        if event.kind == "mcp-after":
+            self._mcp[event.line] = row, event
+            if self._told is not None:
+                # It came late, and what it belongs to was told before this.
+                self._count_mcp_time(event.line, None)
+        else:
             row.count += 1
-            return
-        lasted, _ = duration(None, event)
+            if at is not None:
+                self._starts[event.line] = at
+
+    def _count_mcp_time(self, line: int, began: datetime | None) -> None:
+        """Count how long an MCP call took; its unit shows by when it began."""
+        row, event = self._mcp.pop(line)
+        lasted, _ = duration(began, event)
         row.duration = add_optional(row.duration, lasted)
 
     def count_file(self, turn: Turn, account: Account, event: HookEvent) -> None:
