@@ -6,16 +6,16 @@ import base64
 import binascii
 import hashlib
 import re
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from transcripts.model import Asset, Content, Opaque, Part, Structured, Text
+from transcripts.stores.codex.dialects.shapes import Words
 from transcripts.stores.codex.foreign import items, mapping, text
 
 _DATA_URL = re.compile(r"data:([^;,]*);base64,(.*)", re.DOTALL)
 _IMAGE_OPENS = re.compile(r'<image(?: name=\[Image #\d+\](?: path="[^"]*")?| [^>]*)?>')
 _IMAGE_CLOSES = "</image>"
-_WORDS = ("output_text", "input_text", "Text", "text")
-"""How a part of words is called, in response items and in completed ones."""
+_NAMES_OF_WORDS = get_args(get_type_hints(Words)["type"])
 
 
 def content_of(value: Any) -> Content:
@@ -81,7 +81,9 @@ def mcp_content(result: Any) -> Content:
 
 def _words(part: Any) -> str | None:
     """Return the words of a part that is nothing else."""
-    if isinstance(part, dict) and part.get("type") in _WORDS:
+    if type(part) is Words:
+        return part.text
+    if isinstance(part, dict) and part.get("type") in _NAMES_OF_WORDS:
         return text(part.get("text"))
     return None
 

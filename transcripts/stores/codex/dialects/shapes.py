@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import cache
-from typing import Any, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import msgspec
 from msgspec import Struct
@@ -29,6 +29,17 @@ class Passed(Struct, kw_only=True):
     content_item_metadata: list[Any] | None = None
 
 
+class Words(Struct, kw_only=True, gc=False):
+    """A part of a content that is words and nothing else, as it mostly is."""
+
+    type: Literal["output_text", "input_text", "Text", "text"]
+    text: str
+
+
+Parts = list[Words] | None
+"""A content of words. One with another part in it stays as it was recorded."""
+
+
 class Item(Struct, kw_only=True, tag_field="type"):
     """What every response item has."""
 
@@ -40,7 +51,7 @@ class Message(Item, kw_only=True, tag="message"):
     """Words of one role."""
 
     role: str | None = None
-    content: Any = None
+    content: Parts = None
     phase: str | None = None
 
 
@@ -95,14 +106,14 @@ class Told(Struct, kw_only=True, tag_field="type"):
 class TypedItem(Told, kw_only=True, tag="UserMessage"):
     """What the person typed."""
 
-    content: Any = None
+    content: Parts = None
     images: Any = None
 
 
 class AnsweredItem(Told, kw_only=True, tag="AgentMessage"):
     """What the model said."""
 
-    content: Any = None
+    content: Parts = None
     phase: str | None = None
 
 
@@ -322,6 +333,9 @@ def shaped(kind: type[T], value: dict[str, Any]) -> T:
         own = value.get(field.encode_name)
         if field.encode_name == _PASSED:
             taken[field.name] = shaped(Passed, own) if isinstance(own, dict) else None
+            continue
+        if field.type == Parts:
+            taken[field.name] = own
             continue
         with suppress(msgspec.ValidationError):
             taken[field.name] = msgspec.convert(own, field.type)

@@ -106,12 +106,13 @@ STAYS = frozenset(
     {
         *("superseded_by", "id", "bundle", "place", "mark", "ordinal"),
         *("role", "typed", "trigger", "kept"),
+        *("model", "cwd", "origin", "from_agent", "namespace", "custom"),
         *("has_call", "has_output", "interrupted", "caller"),
         *("report", "failure", "later_exit_code"),
     }
 )
 """The fields that stay when a draft is put away: what links it to others, what is asked of many
-drafts in turn, and what is set without a look at the draft."""
+drafts in turn, what is set without a look at the draft, and what takes no memory of its own."""
 
 
 class Spoken(Draft, eq=False, kw_only=True):

@@ -78,7 +78,10 @@ class Thread:
         follows: str | None = None
         drafts.reverse()
         while drafts:
-            for message in self._build(drafts.pop(), follows, prompted, counted):
+            draft = drafts.pop()
+            if draft.bundle is not None:
+                draft.bundle.restore(draft)
+            for message in self._build(draft, follows, prompted, counted):
                 yield message
                 follows = message.id
 

@@ -17,7 +17,10 @@ from transcripts.stores.codex.reading.drafts import Draft
 
 
 class _Form(NamedTuple):
-    """How drafts of one class are put away: which fields, and as a struct of which class."""
+    """How drafts of one class are put away: which fields, and as a struct of which class.
+
+    ``values`` returns them behind the name of the class: an array as the struct is packed.
+    """
 
     fields: tuple[str, ...]
     values: Callable[[Draft], tuple[Any, ...]]
@@ -34,7 +37,7 @@ def _form(kind: type[Draft]) -> _Form:
         tag=True,
         array_like=True,
     )
-    return _Form(fields, attrgetter(*fields), weight)
+    return _Form(fields, attrgetter("__class__.__name__", *fields), weight)
 
 
 _FORMS: dict[type[Draft], _Form] = {kind: _form(kind) for kind in Draft.__subclasses__()}
@@ -69,16 +72,14 @@ class Bundle:
     def _values(self) -> list[tuple[Any, ...]]:
         data = self._attic.get(self._offset, self._length)
         if data[:1] == _PICKLED:
-            return pickle.loads(data[1:])
+            return [values[1:] for values in pickle.loads(data[1:])]
         return [msgspec.structs.astuple(weight) for weight in _unpack(memoryview(data)[1:])]
 
 
 def _packed(some: Sequence[Draft]) -> bytes:
     """Return drafts as bytes: fast, or in the slow form that takes every letter and number."""
-    forms = [_FORMS[type(draft)] for draft in some]
-    values = [form.values(draft) for form, draft in zip(forms, some, strict=True)]
+    values = [_FORMS[type(draft)].values(draft) for draft in some]
     try:
-        weights = [form.weight(*own) for form, own in zip(forms, values, strict=True)]
-        return _PACKED + _pack(weights)
+        return _PACKED + _pack(values)
     except (UnicodeEncodeError, OverflowError, RecursionError):
         return _PICKLED + pickle.dumps(values, pickle.HIGHEST_PROTOCOL)

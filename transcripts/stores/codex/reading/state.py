@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from datetime import datetime
-from itertools import takewhile
 from typing import Any
 
 from transcripts.model import Damage, Location, Usage
@@ -200,10 +199,12 @@ class State:
         assert self._attic is not None
         if len(self.drafts) - self._put_away < 2 * _AT_HAND:
             return
+        some = self.drafts[self._put_away : -_AT_HAND]
         # What belongs to an answer that may go on is still told apart by that answer itself.
-        unfinished = [one for one in (self._response, self._last_response) if one is not None]
-        behind = self.drafts[self._put_away : -_AT_HAND]
-        some = list(takewhile(lambda one: one.response not in unfinished, behind))
+        responses = [draft.response for draft in some]
+        for unfinished in (self._response, self._last_response):
+            if unfinished is not None and unfinished in responses:
+                del some[responses.index(unfinished) :]
         if some:
             Bundle(some, self._attic)
         self._put_away += len(some)
