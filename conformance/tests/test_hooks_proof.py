@@ -63,18 +63,9 @@ def batch_and_incremental(dialect: str, tape: bytes) -> Sequence[Finding]:
     return list(same_tree(correlate, correlate_while_looking, told))
 
 
-FALLS_INTO = {
-    "a-read-with-the-id-of-a-subagent": "any call of its id is taken for a subagent's",
-    "an-after-when-its-turn-is-over": "what was settled becomes an orphan as well",
-}
-"""Known faults; one that is gone fails here until its line is."""
-
-
 @pytest.mark.parametrize("number", range(len(TRAPS)), ids=[trap.name for trap in TRAPS])
-def test_it_falls_into_no_trap(number: int, request: pytest.FixtureRequest) -> None:
-    name, told = TRAPS[number]
-    if why := FALLS_INTO.get(name):
-        request.applymarker(pytest.mark.xfail(reason=why, strict=True))
+def test_it_falls_into_no_trap(number: int) -> None:
+    _, told = TRAPS[number]
     tree = judged(correlate, told)
 
     assert [finding for check in OF_ONE_TREE.values() for finding in check(tree)] == []
@@ -97,8 +88,7 @@ def test_every_check_of_a_tree_holds(dialect: str, tape: bytes) -> None:
 def test_every_check_of_a_change_holds(
     check: str, way: Correlate, dialect: str, tape: bytes
 ) -> None:
-    if (check, dialect) != ("what-is-late-changes-nothing", "cursor"):  # FALLS_INTO has it
-        assert of_several(check, way, dialect, tape) == []
+    assert of_several(check, way, dialect, tape) == []
 
 
 @pytest.mark.parametrize("dialect", NAMES)

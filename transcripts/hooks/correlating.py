@@ -179,6 +179,8 @@ class Correlator:
         if self._remember or not unique:
             if native:
                 turn.calls.setdefault(native, []).append(event.line)
+                if self.dialect.verb(tool) == "agent":
+                    turn.spawners.setdefault(native, []).append(event.line)
             turn.pairs.start(event, by_id=unique)
 
     def _delivered_before(self, turn: Turn, event: HookEvent) -> bool:
@@ -253,7 +255,7 @@ class Correlator:
             session.open_agents.setdefault(event.agent, []).append(event.line)
             if self._remember:
                 session.agents.setdefault(event.agent, []).append(event.line)
-        by = turn.calls.get(event.spawned_by or "", [])
+        by = turn.spawners.get(event.spawned_by or "", [])
         if len(by) == 1:
             session.spawned[event.line] = by[0]
             self._link(turn, event.line, by[0], "spawn", ("tool_call_id",))

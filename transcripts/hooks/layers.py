@@ -44,6 +44,7 @@ class LayerPairs:
         self._owners: list[Item] = []
         self._befores: list[Item] = []
         self._afters: list[Item] = []
+        self._settled: dict[int, int | None] = {}
 
     def owner(self, item: Item) -> None:
         """Add a call that has this layer below it."""
@@ -60,10 +61,21 @@ class LayerPairs:
             return []
         return self._files(closings) if self._layer == "file" else self._inner(closings)
 
-    def settle(self, done: Collection[int]) -> None:
-        """Forget what is paired, and what came to end something."""
-        self._owners = [item for item in self._owners if item.line not in done]
-        self._befores = [item for item in self._befores if item.line not in done]
+    def settle(self, links: Mapping[int, int], closings: Closings) -> None:
+        """Forget what is paired, and what came to end something.
+
+        ``links`` are all that were made, by the lines of their events. A before that has no
+        after yet is kept for one, with the call that it was found to be of, or not; but for
+        one whose call has failed.
+        """
+        over = set(links.values())
+        self._owners = [item for item in self._owners if item.line not in over]
+        self._befores = [item for item in self._befores if item.line not in over]
+        for item in self._befores:
+            self._settled.setdefault(item.line, links.get(item.line))
+        self._befores = [
+            item for item in self._befores if _purged(self._settled[item.line], closings) == NEVER
+        ]
         self._afters.clear()
 
     def _files(self, closings: Closings) -> list[Below]:
@@ -76,10 +88,10 @@ class LayerPairs:
 
     def _inner(self, closings: Closings) -> list[Below]:
         """Pair befores with calls, afters with befores, and with calls what has no before."""
-        above = match(until_closed(self._owners, closings), self._befores, self._table)
-        starts = [
-            _expiring(item, _purged(above[item.line].start, closings)) for item in self._befores
-        ]
+        new = [item for item in self._befores if item.line not in self._settled]
+        above = match(until_closed(self._owners, closings), new, self._table)
+        owner_of = self._settled | {line: told.start for line, told in above.items()}
+        starts = [_expiring(item, _purged(owner_of[item.line], closings)) for item in self._befores]
         within = match(starts, self._afters, self._table)
         alone = [item for item in self._afters if not within[item.line].reachable]
         taken = {told.start for told in above.values()}

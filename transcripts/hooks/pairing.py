@@ -114,9 +114,14 @@ class TurnPairs:
             return _NOTHING
         found = self.resolve(is_open=False)
         done = {link.to for link in found.links}
+        closings = self._closings | {
+            link.to: Closing(link.event, self._calls.failed(link.event))
+            for link in found.links
+            if link.role == "end"
+        }
         self._calls.settle(link.to for link in found.links if link.role == "end")
         for layer in self._layers.values():
-            layer.settle(done)
+            layer.settle({link.event: link.to for link in found.links}, closings)
         over = done | self._closings.keys()
         self._requestable = {
             line: item for line, item in self._requestable.items() if line not in over

@@ -24,6 +24,7 @@ class Turn:
         self.pairs = pairs
         self.deliveries: OrderedDict[str, tuple[bytes, int]] = OrderedDict()
         self.calls: dict[str, list[int]] = {}
+        self.spawners: dict[str, list[int]] = {}
 
 
 class Session:
