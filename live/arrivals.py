@@ -7,12 +7,14 @@ the CLI. Only such lines change places: neighbours of one event, of different ca
 answer, that came within a moment of each other (then they stand as the model made the calls);
 neighbours of two events that the agent's table says are started together; and what a subagent
 does beside the one who sent it. A row that was waited for is moved past by none, so a call's own
-rows, its prompt's and its turn's keep their places. Times stay where they are: the n-th line has
-the n-th time.
+rows, its prompt's and its turn's keep their places. Agents that nobody sent, with which a CLI warms
+up, run beside everything: what is told of them stands behind the start that they belong to. Times
+stay where they are: the n-th line has the n-th time.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -44,6 +46,7 @@ def arranged(rows: Sequence[dict[str, Any]], exchanges: Sequence[Exchange], tabl
     ]
     told = Told(made, table)
     found = [(row, _seconds(row), told.place(row["payload"])) for row in rows]
+    unsent = warm_ups(rows, table)
     moved = True
     while moved:
         moved = False
@@ -58,7 +61,11 @@ def arranged(rows: Sequence[dict[str, Any]], exchanges: Sequence[Exchange], tabl
                     and not _by_thread(late[0], early[0], table)
                 )
             )
-            if at_once or (apart <= _BESIDE_SECONDS and _by_thread(early[0], late[0], table)):
+            if unsent and (_warms(early[0], unsent, table) or _warms(late[0], unsent, table)):
+                if not _before(early[0], late[0], unsent, table):
+                    found[index], found[index + 1] = late, early
+                    moved = True
+            elif at_once or (apart <= _BESIDE_SECONDS and _by_thread(early[0], late[0], table)):
                 found[index], found[index + 1] = late, early
                 moved = True
     return [
@@ -99,6 +106,46 @@ def _by_thread(early: Mapping[str, Any], late: Mapping[str, Any], table: Hooks) 
     of_agent = first(early["payload"], table.thread) is not None
     waited = early["event"] in table.thread_ends
     return of_agent and not waited and first(late["payload"], table.thread) is None
+
+
+def warm_ups(rows: Sequence[Mapping[str, Any]], table: Hooks) -> dict[str, int]:
+    """Return the agents that nobody sent, each with its rank: by start, then by what was told."""
+    found: dict[str, tuple[int, str]] = {}
+    starts, asked = 0, False
+    for row in rows if table.begins else ():
+        payload = row["payload"]
+        agent = first(payload, table.thread)
+        if row["event"] == table.begins:
+            starts, asked = starts + 1, False
+        elif agent is None:
+            asked = asked or first(payload, table.tool) is not None
+        elif starts and not asked and agent not in found and row["event"] in table.thread_ends[:1]:
+            found[agent] = (starts, json.dumps(payload).replace(agent, ""))
+    return {agent: rank for rank, agent in enumerate(sorted(found, key=lambda one: found[one]))}
+
+
+def _warms(row: Mapping[str, Any], unsent: Mapping[str, int], table: Hooks) -> bool:
+    return first(row["payload"], table.thread) in unsent
+
+
+def _before(
+    early: Mapping[str, Any], late: Mapping[str, Any], unsent: Mapping[str, int], table: Hooks
+) -> bool:
+    """Whether two rows, one at least of an agent that nobody sent, stand as they are put."""
+    if not _warms(late, unsent, table):
+        return True
+    if not _warms(early, unsent, table):
+        return early["event"] == table.begins
+    one, other = (first(row["payload"], table.thread) for row in (early, late))
+    if one == other:
+        return True
+    places = [(_end(row, table), unsent[agent]) for row, agent in ((early, one), (late, other))]
+    return places[0] <= places[1]
+
+
+def _end(row: Mapping[str, Any], table: Hooks) -> int:
+    """Return which of the events of a thread's ends a row is of; the first begins it."""
+    return table.thread_ends.index(row["event"]) if row["event"] in table.thread_ends else 0
 
 
 def _seconds(row: Mapping[str, Any]) -> float:

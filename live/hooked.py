@@ -24,7 +24,7 @@ from typing import Any
 import msgspec
 
 from live.agents.base import CannotDo, Driver, find_driver
-from live.arrivals import arranged
+from live.arrivals import arranged, warm_ups
 from live.casefiles import compare, encoded, line, pretty, write
 from live.cleaning import asked, sanitiser_of, session_path
 from live.hooklog import PLACE
@@ -136,6 +136,9 @@ def _run(
         expected(run.steps, driver, scenario, run.exchanges),
         _document(case / "truth.json")["messages"],
     )
+    # The files of agents that warm a CLI up are alike: which is whose the log alone tells.
+    ranks = warm_ups(run.told, table.hooks)
+    raw.sort(key=lambda one: max((ranks[id_] for id_ in ranks if id_ in one.path), default=-1))
     sanitiser = sanitiser_of(scenario, driver, run)
     clean = sanitiser.documents(raw)
     same_shape(raw, clean, table)

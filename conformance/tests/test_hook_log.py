@@ -115,10 +115,11 @@ def test_events_told_at_once_do_not_tear_each_other(program: Path) -> None:
 
 TABLE = Hooks(
     call=("id",),
-    tool=("tool",),
+    tool=("tool", "id"),
     input=("input",),
     thread=("agent",),
     thread_ends=("Begun", "Ended"),
+    begins="Start",
     together=(Together(events=("Shown", "Before"), why="both are begun at once"),),
 )
 
@@ -224,6 +225,53 @@ def test_a_thread_begins_behind_the_call_that_asked_for_it_and_ends_before_its_r
         told(1.04, "After", id="a"),
     ]
     assert order(rows, THREE) == [(row["event"], row["payload"].get("id")) for row in rows]
+
+
+def test_agents_that_nobody_sent_stand_behind_the_start_however_they_came() -> None:
+    chance = random.Random(11)
+    main = [
+        told(0, "Start"),
+        told(0, "Prompt"),
+        told(0, "Before", id="a"),
+        told(0, "Begun", agent="sent"),
+        told(0, "Ended", agent="sent"),
+        told(0, "After", id="a"),
+    ]
+    agents = {
+        one: [told(0, "Begun", agent=one, kind=one.upper()), told(0, "Ended", agent=one)]
+        for one in "pqr"
+    }
+    for _ in range(100):
+        # Each thread in its own order, the threads mixed; all begin before a call is told.
+        begun = list("pqr")
+        chance.shuffle(begun)
+        ends = list("pqr")
+        chance.shuffle(ends)
+        rows = [main[0], *(agents[one][0] for one in begun), *main[1:3]]
+        rest = main[3:]
+        for one in ends:
+            rest.insert(chance.randrange(len(rest) + 1), agents[one][1])
+        # The insertions keep the order of the main thread's rows.
+        rows += rest
+        timed = [
+            {**row, "observed_at": told(1 + i, "x")["observed_at"]} for i, row in enumerate(rows)
+        ]
+        found = arranged(timed, [THREE], TABLE)
+        assert [(row["event"], row["payload"].get("agent")) for row in found] == [
+            ("Start", None),
+            *(("Begun", one) for one in "pqr"),
+            *(("Ended", one) for one in "pqr"),
+            ("Prompt", None),
+            ("Before", None),
+            ("Begun", "sent"),
+            ("Ended", "sent"),
+            ("After", None),
+        ]
+
+
+def test_an_agent_of_which_only_the_end_is_told_stays_where_it_was_told_of() -> None:
+    rows = [told(1, "Start"), told(2, "Prompt"), told(3, "Ended", agent="g"), told(4, "Stop")]
+    assert [event for event, _ in order(rows, THREE)] == ["Start", "Prompt", "Ended", "Stop"]
 
 
 def test_no_order_of_arrival_takes_an_end_before_its_beginning() -> None:

@@ -157,7 +157,8 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ``tool`` and ``input`` are the keys under which a payload may bear its call's id, tool and
     arguments, ``result`` those under which it bears what came of the call. ``thread`` are the keys
     under which a subagent's payload names it, ``thread_ends`` the events that somebody waits for.
-    ``together``: see :class:`Together`. ``marks``: see :class:`Marks`.
+    ``together``: see :class:`Together`. ``begins`` is the event of a CLI's start: agents that begin
+    behind it before any call was told warm it up. ``marks``: see :class:`Marks`.
     """
 
     structural: tuple[str, ...] = ()
@@ -172,6 +173,7 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     together: tuple[Together, ...] = ()
     thread: tuple[str, ...] = ()
     thread_ends: tuple[str, ...] = ()
+    begins: str = ""
     marks: Marks | None = None
 
 
