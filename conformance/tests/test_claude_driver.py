@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from live.agents.base import CannotDo
 from live.agents.claude import ClaudeDriver
+from live.agents.claude.traits import traits
+from live.model import script
 from live.model.play import Play, PlayResponse, PlayTurn, Thread
 from live.model.script import Call, Command, Failure, Mcp, Todo, TodoItem
 
@@ -99,3 +105,29 @@ def test_rows_get_times_of_their_own_where_the_newest_leads(version: str, paused
     play = Play(wire="anthropic", model="m", threads=(Thread(name=None, turns=(turn,)),))
     (response,) = ClaudeDriver(version).pace(play).threads[0].turns[0].responses
     assert (response.pause > 0) is paused
+
+
+def test_each_release_knows_the_hook_events_of_those_before_it_and_the_first_knows_none() -> None:
+    versions = ("1.0.60", "1.0.128", "2.0.77", "2.1.50", "2.1.112", "2.1.197", "2.1.260", "2.1.332")
+    known = [traits(version).hook_events for version in versions]
+    assert [len(events) for events in known] == [7, 9, 12, 16, 25, 28, 31, 32]
+    for older, newer in itertools.pairwise(known):
+        assert newer[: len(older)] == older
+    assert traits("2.0.0").hook_events == traits("1.0.128").hook_events
+    assert traits("1.0.0").hook_events == ()
+
+
+def test_hooks_are_registered_beside_what_a_scenario_needs(tmp_path: Path) -> None:
+    driver = ClaudeDriver("2.1.332", hooked=True)
+    driver.prepare(tmp_path, "/srv/project", 1, script.load("todo-list"))
+    driver.register_hooks(tmp_path, "/srv/project", "take-down")
+    settings = json.loads((tmp_path / ".claude" / "settings.json").read_text(encoding="utf-8"))
+    assert settings["env"]
+    (entry,) = settings["hooks"]["PostToolUse"]
+    assert entry["hooks"] == [{"type": "command", "command": "take-down PostToolUse"}]
+    assert set(settings["hooks"]) == set(traits("2.1.332").hook_events)
+
+
+def test_a_release_without_hooks_cannot_have_them_registered(tmp_path: Path) -> None:
+    with pytest.raises(CannotDo, match="no hooks"):
+        ClaudeDriver("1.0.0", hooked=True).register_hooks(tmp_path, "/srv/project", "take-down")
