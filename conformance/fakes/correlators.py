@@ -66,6 +66,7 @@ _KINDS = {
     "afterMCPExecution": "mcp-after",
     "beforeReadFile": "read-file",
     "afterFileEdit": "edit-file",
+    "PermissionRequest": "permission",
     "subagentStart": "subagent-start",
     "SubagentStart": "subagent-start",
     "subagentStop": "subagent-stop",
@@ -380,6 +381,8 @@ class NaiveCorrelator:
                 (closed, failed, is_open, is_not_failed),
             )
             links += below
+        requests = self._match(of_kind.get("permission", []), calls, self._request_score(is_open))
+        links += [_Link(end, start, "permission") for end, start in requests.items()]
         for kind, owners, reached in (
             ("read-file", ("Read",), is_open),
             ("edit-file", ("Write", "StrReplace", "EditNotebook"), is_not_failed),
@@ -436,6 +439,18 @@ class NaiveCorrelator:
                 return None
             found = self._weigh(end.shows, start.shows, {"input": 100})
             return found if found or agent == "cursor" or self._sin == "lone-candidate" else None
+
+        return score
+
+    def _request_score(self, reached: _Reached) -> _Score:
+        """A request for permission has its call's tool and input, and no id."""
+        by_input = self._scorer({"input": 100}, reached)
+
+        def score(request: _Event, call: _Event) -> int | None:
+            agents = [event.payload.get("agent_id") for event in (request, call)]
+            if request.name != call.name or agents[0] != agents[1]:
+                return None
+            return by_input(request, call)
 
         return score
 
@@ -586,7 +601,7 @@ class _Drawing:
         nodes = {line: self._node(event) for line, event in self._events.items()}
         below: set[int] = set()
         for end, start, role in self._links:
-            if role == "spawn":
+            if role in ("spawn", "permission"):
                 nodes[start]["links"].append(_said(end, role))
             elif role in _PARENTS:
                 nodes[start]["links"].append(_said(end, _PARENTS[role]))
@@ -630,7 +645,8 @@ class _Drawing:
     ) -> None:
         linked = {link.end for link in self._links}
         is_orphan = event.line not in linked and (
-            event.kind in _ENDS or event.kind.endswith(("-before", "-after", "-file"))
+            event.kind in (*_ENDS, "permission")
+            or event.kind.endswith(("-before", "-after", "-file"))
         )
         if is_orphan:
             if self._sin == "orphan-dropped":

@@ -52,7 +52,7 @@ class _Apart:
     """Whether two events that arrived one after the other might have come the other way round."""
 
     def __init__(self, told: Conversation) -> None:
-        reading = read(told.lines(), told.agent)
+        reading = read(told.lines(), told.agent, BY_NAME[told.dialect])
         self._dialect = reading.dialect
         self._seen = dict(
             zip((each.key for each in told.arrived), _each(reading, told), strict=True)
@@ -256,7 +256,7 @@ def streaming_only_takes_back(
     """
     del choices
     lines = told.lines()
-    reading = read(lines, told.agent)
+    reading = read(lines, told.agent, BY_NAME[told.dialect])
     unique = reading.dialect.ids == "unique"
     turns = {event.line: event.turn for event in reading.events}
     subagents = {event.line for event in reading.events if event.layer == "subagent"}
@@ -297,7 +297,7 @@ _LATE_TRIES = 4
 
 def _judged_late(correlate: Correlate, late: Conversation, choices: Choices) -> Iterator[Finding]:
     arrived = {each.key: number for number, each in enumerate(late.arrived, start=1)}
-    what = f" (late are {sorted(arrived[key] for key in late.late)})"
+    what = f" (late are {sorted(arrived[key] for key in late.late & arrived.keys())})"
     tree = judged(correlate, late)
     for check in (no_false_link, every_line_once, orphans_are_listed, nothing_across_turns):
         for finding in check(tree):

@@ -15,6 +15,7 @@ from conformance.hooks import trees
 from conformance.hooks.evidence import Reading, Seen, admits, read
 from conformance.hooks.happenings import Conversation, Part, line
 from conformance.hooks.oracle import Link, decided_by
+from conformance.hooks.payloads import BY_NAME
 from conformance.hooks.trees import Tree
 
 Correlate = Callable[[Sequence[bytes], str], Tree]
@@ -42,7 +43,7 @@ class Judged(NamedTuple):
 def judged(correlate: Correlate, told: Conversation) -> Judged:
     """Return a conversation with its tree and with what the evidence decides."""
     lines = told.lines()
-    reading = read(lines, told.agent)
+    reading = read(lines, told.agent, BY_NAME[told.dialect])
     links, too_large = decided_by(reading)
     return Judged(told, reading, links, too_large, correlate(lines, told.agent))
 
@@ -80,6 +81,10 @@ _ENDS_ALIKE: Mapping[Part, frozenset[Part]] = {
     "post": frozenset({"post", "failure"}),
     "failure": frozenset({"post", "failure"}),
 }
+_STARTS_OF: Mapping[Part, tuple[Part, ...]] = {
+    "after": ("before", "pre"),
+    "subagent-stop": ("subagent-start",),
+}
 _STARTS: frozenset[Part] = frozenset({"pre", "before", "subagent-start"})
 
 
@@ -89,7 +94,11 @@ class _Twins:
     def __init__(self, told: Conversation) -> None:
         # In the order in which it happened, so that turns without a name can be counted.
         everything = sorted([*told.arrived, *told.lost], key=lambda each: each.key)
-        reading = read([line(each, bare=told.bare) for each in everything], told.agent)
+        reading = read(
+            [line(each, bare=told.bare) for each in everything],
+            told.agent,
+            BY_NAME[told.dialect],
+        )
         self._dialect = reading.dialect
         self._seen = {event.line: event for event in reading.events}
         self._happened = dict(enumerate(everything, start=1))
@@ -125,13 +134,15 @@ class _Twins:
         """Whether a true start is lost: the end's own, or that of an end that has taken it."""
         reached, waiting = {end}, [end]
         while waiting:
-            for start in self._starts_of(waiting.pop()):
-                if start in self._lost:
-                    return True
-                for taker in self._nearby(start, ends):
-                    if taker not in reached and self._admitted(taker, start):
-                        reached.add(taker)
-                        waiting.append(taker)
+            end = waiting.pop()
+            start = self._start_of(end)
+            if start is None or start in self._lost or not self._admitted(end, start):
+                # A start that leaves out what its end is told by is as good as lost.
+                return True
+            for taker in self._nearby(start, ends):
+                if taker not in reached and self._admitted(taker, start):
+                    reached.add(taker)
+                    waiting.append(taker)
         return False
 
     def _lost_behind(self, start: int, ends: frozenset[Part]) -> bool:
@@ -152,9 +163,15 @@ class _Twins:
     def _admitted(self, end: int, start: int) -> bool:
         return admits(self._dialect, self._seen[end], self._seen[start]) is not None
 
-    def _starts_of(self, end: int) -> list[int]:
+    def _start_of(self, end: int) -> int | None:
+        """Return an end's true start: what it ends, or the call that it tells of."""
+        wanted = _STARTS_OF.get(self._happened[end].part, ("pre",))
         mates = self._mates[self._happened[end].call]
-        return [mate for mate in mates if mate != end and self._admitted(end, mate)]
+        for part in wanted:
+            for mate in mates:
+                if self._happened[mate].part == part and self._happened[mate].again is None:
+                    return mate
+        return None
 
     def _ends_of(self, start: int, ends: frozenset[Part]) -> list[int]:
         return [
@@ -184,8 +201,11 @@ def every_decided_link(given: Judged) -> Iterator[Finding]:
 def no_guess(given: Judged) -> Iterator[Finding]:
     """Nothing is linked that another assignment explains just as well."""
     decided = {(link.end, link.start) for link in given.links}
+    # How much of a call a request for permission repeats differs: no rule for it is fixed.
+    open_to_rule = {event.line for event in given.reading.events if event.part == "permission"}
+    open_to_rule |= given.too_large
     for end, start in sorted(trees.links(given.tree)):
-        if end not in given.too_large and (end, start) not in decided:
+        if end not in open_to_rule and (end, start) not in decided:
             yield Finding("no-guess", "linked, but not decided", (end, start))
 
 
@@ -232,7 +252,7 @@ def orphans_are_listed(given: Judged) -> Iterator[Finding]:
     ends = {
         event.line
         for event in given.reading.events
-        if event.part in ("post", "failure", "before", "after", "file")
+        if event.part in ("post", "failure", "before", "after", "file", "permission")
     }
     for number in sorted(ends - linked):
         if listed[number] != 1:

@@ -132,7 +132,8 @@ def some_late(told: Conversation, choices: Choices) -> Conversation:
     return told._replace(arrived=tuple(arrived), late=frozenset(late))
 
 
-_MAY_COME_LATE = frozenset({"post", "failure", "before", "after", "file", "subagent-stop"})
+_MAY_COME_LATE: frozenset[Part] = frozenset({"post", "failure", "after", "subagent-stop"})
+"""What comes last of its call or layer: nothing that was caused by it comes before it."""
 
 
 class _Maker:
@@ -267,7 +268,8 @@ class _Maker:
                 name += tool if name == "MCP:" else f"{server}__{tool}"
                 given |= choices.among(_ARGUMENTS)
             case "read" | "write" | "edit":
-                key = choices.among(("file_path", "path"))
+                spellings = ("file_path", "path") if self._dialect.layers else ("file_path",)
+                key = choices.among(spellings)
                 given[key] = choices.among(_PATHS)
                 if verb == "write":
                     given["content"] = "x"
@@ -322,6 +324,8 @@ class _Maker:
         choices = self._choices
         twice = call.verb in self._dialect.redelivers and choices.chance(25)
         steps = [_Step("pre", "pre", "call", call, twice=twice)]
+        if "permission" in self._dialect.events and call.verb != "task" and choices.chance(25):
+            steps.append(_Step("permission", "permission", "call", call))
         if self._dialect.layers and call.verb in _LAYERED:
             steps.append(_Step("before", "before", call.verb, call))
             # A call may fail before its command has run to an end.

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 from conformance.hooks.happenings import Part
 from conformance.hooks.payloads import DIALECTS, Dialect
 
-Role = Literal["end", "before", "after", "file", "stop"]
+Role = Literal["end", "before", "after", "file", "permission", "stop"]
 
 _SHELL = {"command": 100, "directory": 20, "sandbox": 5}
 _MCP = {"input": 100, "server": 40, "url": 30, "tool": 20, "command": 20}
@@ -42,6 +42,7 @@ class Seen(NamedTuple):
     id: str | None
     values: Mapping[str, Any]
     again: bool = False
+    agent: str | None = None
 
 
 class Number(str):
@@ -110,6 +111,13 @@ def _values(payload: Mapping[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     if given is not None and not (isinstance(given, str) and not given.strip()):
         values["input"] = structure(given)
+    if isinstance(inside, dict):
+        arguments: dict[str, Any] = inside
+        values["arguments"] = {
+            name: structure(value.rstrip("\n") if isinstance(value, str) else value)
+            for name, value in arguments.items()
+            if value not in ("", None)
+        }
     if command := _first(payload, inside, "command", ".command"):
         values["command"] = command.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
     if place := _first(payload, inside, ".working_directory", ".cwd", "cwd"):
@@ -137,8 +145,11 @@ class Reading(NamedTuple):
     events: tuple[Seen, ...]
 
 
-def read(lines: Iterable[bytes], agent: str) -> Reading:
-    """Return what a log's lines tell; lines that are no JSON object tell nothing."""
+def read(lines: Iterable[bytes], agent: str, dialect: Dialect | None = None) -> Reading:
+    """Return what a log's lines tell; lines that are no JSON object tell nothing.
+
+    The dialect is found out if it is not given.
+    """
     rows: list[tuple[int, str | None, Mapping[str, Any]]] = []
     for number, line in enumerate(lines, start=1):
         try:
@@ -148,7 +159,8 @@ def read(lines: Iterable[bytes], agent: str) -> Reading:
         payload = row.get("payload", row)
         if isinstance(payload, dict):
             rows.append((number, row.get("event"), payload))
-    dialect = _dialect(agent, [payload for _, _, payload in rows])
+    if dialect is None:
+        dialect = _dialect(agent, [payload for _, _, payload in rows])
     parts = {name: _part(what) for what, name in dialect.events.items()}
     events: list[Seen] = []
     prompts: dict[str, int] = {}
@@ -188,6 +200,7 @@ def read(lines: Iterable[bytes], agent: str) -> Reading:
                 _text(payload.get(identity)),
                 _values(payload),
                 again,
+                _text(payload.get("agent_id")),
             )
         )
     return Reading(dialect, tuple(events))
@@ -208,6 +221,7 @@ _PARTS: Mapping[str, tuple[Part, str]] = {
     "mcp-after": ("after", "mcp"),
     "read-file": ("file", "read"),
     "edit-file": ("file", "edit"),
+    "permission": ("permission", "call"),
     "subagent-start": ("subagent-start", "subagent"),
     "subagent-stop": ("subagent-stop", "subagent"),
 }
@@ -255,6 +269,9 @@ def admits(dialect: Dialect, end: Seen, start: Seen) -> int | None:
         case "file", "pre":
             owners = frozenset({"Read"}) if end.layer == "read" else _EDITORS
             return (_shared(end, start, _FILE) or None) if start.name in owners else None
+        case "permission", "pre":
+            same = (end.name, end.agent) == (start.name, start.agent)
+            return _requested(end, start) if same else None
         case "subagent-stop", "subagent-start":
             same = end.turn[0] == start.turn[0] and end.id is not None and end.id == start.id
             return 1 if same else None
@@ -278,6 +295,15 @@ def _owned(inner: Seen, call: Seen) -> int | None:
     is_mcp = call.name is not None and call.name.startswith("MCP:")
     # What an MCP server is started with is no argument of the call.
     return (_shared(inner, call, {**_MCP, "command": 0}) or None) if is_mcp else None
+
+
+def _requested(request: Seen, call: Seen) -> int | None:
+    """A request for permission may say more or less of an input than its call does."""
+    arguments = [event.values.get("arguments", {}) for event in (request, call)]
+    shared = arguments[0].keys() & arguments[1].keys()
+    if not shared:
+        return _shared(request, call, _CALL) or None
+    return None if any(arguments[0][name] != arguments[1][name] for name in shared) else 100
 
 
 def _shared(one: Seen, other: Seen, weights: Mapping[str, int]) -> int | None:

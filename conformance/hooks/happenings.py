@@ -19,6 +19,7 @@ Part = Literal[
     "before",
     "after",
     "file",
+    "permission",
     "subagent-start",
     "subagent-stop",
 ]

@@ -277,6 +277,8 @@ def claude(
     if call.agent is not None and call.verb != "task":
         payload |= {"agent_id": call.agent, "agent_type": "general-purpose"}
     payload |= {"tool_name": call.name, "tool_input": _input(call, "pre")}
+    if what == "permission":
+        return payload | {"permission_suggestions": []}
     if call.id is not None:
         payload["tool_use_id"] = call.id
     if what == "post":
@@ -412,6 +414,7 @@ _CLAUDE_EVENTS = {
     "pre": "PreToolUse",
     "post": "PostToolUse",
     "failure": "PostToolUseFailure",
+    "permission": "PermissionRequest",
     "subagent-start": "SubagentStart",
     "subagent-stop": "SubagentStop",
     "turn-end": "Stop",
@@ -496,7 +499,7 @@ DIALECTS: tuple[Dialect, ...] = (
         native_turns=False,
         subagents=False,
         redelivers=frozenset(),
-        events=_only(_CLAUDE_EVENTS, "failure", "subagent-start", "subagent-stop"),
+        events=_only(_CLAUDE_EVENTS, "failure", "permission", "subagent-start", "subagent-stop"),
         build=claude,
     ),
     Dialect(
@@ -543,7 +546,7 @@ DIALECTS: tuple[Dialect, ...] = (
         native_turns=False,
         subagents=False,
         redelivers=frozenset(),
-        events=_only(_CLAUDE_EVENTS, "subagent-start", "subagent-stop"),
+        events=_only(_CLAUDE_EVENTS, "permission", "subagent-start", "subagent-stop"),
         build=pascal,
     ),
     Dialect(
@@ -562,7 +565,7 @@ DIALECTS: tuple[Dialect, ...] = (
         native_turns=False,
         subagents=True,
         redelivers=frozenset(),
-        events=_only(_CLAUDE_EVENTS, "failure", "session-end"),
+        events=_only(_CLAUDE_EVENTS, "failure", "permission", "session-end"),
         build=pascal,
     ),
 )

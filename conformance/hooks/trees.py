@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 Tree = Mapping[str, Any]
 """What ``transcripts hooks tree LOG --format json`` prints."""
 
-_ROLES = {"end": "end", "before": "before", "after": "after", "file": "file", "stop": "stop"}
+_ROLES = frozenset({"end", "before", "after", "file", "permission", "stop"})
 _LAYERS = frozenset({"shell", "mcp", "file"})
 
 
@@ -62,14 +62,14 @@ def spawns(tree: Tree) -> frozenset[tuple[int, int]]:
 
 
 def links(tree: Tree) -> frozenset[tuple[int, int]]:
-    """Return each link as (later line, earlier line), wherever the tree shows it.
+    """Return each link of calls and subagents as (later line, earlier line).
 
     A link may be said by a node's ``links``, by a layer that hangs below its call, or by both.
     """
     found: set[tuple[int, int]] = set()
     for node, _, _, above in nodes(tree):
         line = node["event"]
-        if line is None:
+        if line is None or node["kind"] == "compaction":
             continue
         for link in node["links"]:
             if link["role"] in _ROLES and link["event"] != line:
@@ -82,7 +82,8 @@ def links(tree: Tree) -> frozenset[tuple[int, int]]:
 def lines(tree: Tree) -> list[int]:
     """Return every line that the tree accounts for, once for each place where it stands.
 
-    A node stands for its own line and for each linked one that has no node of its own.
+    A node stands for its own line and for each linked one that has no node of its own; a batch
+    is linked to each of its calls, and is still one line.
     """
     placed = list(nodes(tree))
     own = [node["event"] for node, _, _, _ in placed if node["event"] is not None]
@@ -91,9 +92,19 @@ def lines(tree: Tree) -> list[int]:
         link["event"]
         for node, _, _, _ in placed
         for link in node["links"]
-        if link["event"] not in standing
+        if link["event"] not in standing and link["role"] != "batch"
     ]
-    return sorted([*own, *folded, *(bad["line"] for bad in tree["bad_lines"])])
+    batches = {
+        link["event"]
+        for node, _, _, _ in placed
+        for link in node["links"]
+        if link["event"] not in standing and link["role"] == "batch"
+    }
+    beside = [
+        *(bad["line"] for bad in tree["bad_lines"]),
+        *(phantom["event"] for phantom in tree["phantoms"]),
+    ]
+    return sorted([*own, *folded, *batches, *beside])
 
 
 def orphans(tree: Tree) -> list[int]:
