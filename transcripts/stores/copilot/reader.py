@@ -153,6 +153,7 @@ class _Reading:
 
     def _joined(self, events: Iterable[Event]) -> Iterator[AnyMessage]:
         frame, queue, takers = self.frame, self._queue, self._takers
+        index, assets = self._index, self._assets
         for event in events:
             if event is not PASSED_OVER:
                 kind = event.type
@@ -163,22 +164,17 @@ class _Reading:
                 take = takers.get(kind)
                 if take is None or not take(self, event):
                     self.unread[kind] += 1
-                if queue:
-                    yield from self._ready(everything=False)
+                while queue:
+                    first = queue[0]
+                    if isinstance(first, OpenCall):
+                        if first.waits and first.complete is None:
+                            break
+                        first = first.message(index, assets)
+                    yield first
+                    queue.popleft()
             self._previous = event
-        yield from self._ready(everything=True)
-
-    def _ready(self, *, everything: bool) -> Iterator[AnyMessage]:
-        queue = self._queue
-        while queue:
-            first = queue[0]
-            if not isinstance(first, OpenCall):
-                yield first
-            elif everything or first.complete is not None or not first.waits:
-                yield first.message(self._index, self._assets)
-            else:
-                return
-            queue.popleft()
+        for left in queue:
+            yield left.message(index, assets) if isinstance(left, OpenCall) else left
 
     # What takes an event in says whether it is part of a message.
 

@@ -66,7 +66,7 @@ class Placing:
         """
         index, location, data = self._index, event.location, event.data
         agent = self.agent(event)
-        thread = self.thread(agent)
+        thread = self._threads.get(agent) or self.thread(agent)
         made = self._id(*parts)
         found: dict[str, Any] = {
             "id": made,
