@@ -53,12 +53,14 @@ class Sink(Protocol):
 class Correlator:
     """Takes events one by one and tells a :class:`Sink` what belongs together.
 
-    ``remember`` keeps what is over, for events that name it later; without it memory is bound
-    by what is open, however long the log.
+    ``remember`` keeps what is over, for events that name it later. Without it memory is bound
+    by what is open, however long the log; and the call that the last event ended by its id is
+    ``ended``, instead of a link that tells why.
     """
 
     def __init__(self, dialect: Dialect, sink: Sink, *, remember: bool = True) -> None:
         self.dialect = dialect
+        self.ended: OpenCall | None = None
         self.sessions: dict[str | None, Session] = {}
         self._sink = sink
         self._remember = remember
@@ -78,17 +80,12 @@ class Correlator:
 
     def add(self, event: HookEvent) -> Turn:
         """Take one event; return the turn in which it stands."""
-        session = self.sessions.get(event.session or None) or self._meet(event)
+        self.ended = None
+        session = self.sessions.get(event.session) or self._meet(event)
         session.touched = event.line
-        if session.workspace is None:
-            session.workspace = _workspace(event)
         turn = session.turns.get(event.turn or "") or self._turn(session, event)
         act = self._acts.get(event.kind)
-        if act is not None:
-            turn = act(session, turn, event) or turn
-        if not turn.is_open or turn.pairs.waiting > _MOST_WAITING:
-            self._settle(turn)
-        return turn
+        return turn if act is None else act(session, turn, event) or turn
 
     def close(self, session: Session) -> None:
         """Settle all turns of a session: it is over, or nothing more will be read."""
@@ -96,16 +93,23 @@ class Correlator:
             self._close(turn)
 
     def _meet(self, event: HookEvent) -> Session:
+        """Return the session of an event, which may be a new one."""
+        native = event.session or None
+        session = self.sessions.get(native)
+        if session is not None:
+            return session
         self._forget_sessions()
         self._lives += 1
-        native = event.session or None
-        session = Session(native, self._lives, TurnPairs(self.dialect, all_layers=self._remember))
-        self.sessions[native] = session
+        pairs = TurnPairs(self.dialect, all_layers=self._remember)
+        session = self.sessions[native] = Session(native, self._lives, pairs)
+        session.workspace = _workspace(event)
         return session
 
     def _turn(self, session: Session, event: HookEvent) -> Turn:
         """Return the turn that an event says it is of, or that it stands in."""
         kind = event.kind
+        if session.workspace is None:
+            session.workspace = _workspace(event)
         if kind in _OF_A_SESSION:
             return session.outside
         native = event.turn
@@ -153,6 +157,11 @@ class Correlator:
         turn.deliveries.clear()
         self._sink.closed(turn)
 
+    def _settle_if_due(self, turn: Turn) -> None:
+        """Settle what came when its turn was over, or when too much is kept of one turn."""
+        if not turn.is_open or turn.pairs.waiting > _MOST_WAITING:
+            self._settle(turn)
+
     def _settle(self, turn: Turn) -> None:
         found = turn.pairs.settle()
         for link in found.links:
@@ -170,7 +179,8 @@ class Correlator:
         unique = self.dialect.unique_ids and bool(native)
         if unique and native:
             given = canonical_input(bytes(event.input)) if self._remember else None
-            call = OpenCall(event.line, tool, turn, event.turn, given)
+            at = event.observed_at if event.stamped_at is None else event.at
+            call = OpenCall(event.line, tool, turn, event.turn, at, given)
             named = session.open_calls.get(native)
             if named is None:
                 session.open_calls[native] = [call]
@@ -182,6 +192,7 @@ class Correlator:
                 if self.dialect.verb(tool) == "agent":
                     turn.spawners.setdefault(native, []).append(event.line)
             turn.pairs.start(event, by_id=unique)
+            self._settle_if_due(turn)
 
     def _delivered_before(self, turn: Turn, event: HookEvent) -> bool:
         """Return whether this very start was seen already, where a harness sends it twice."""
@@ -207,6 +218,7 @@ class Correlator:
             return turn
         if not native or not self.dialect.unique_ids:
             turn.pairs.end(event)
+            self._settle_if_due(turn)
             return turn
         named = session.open_calls.get(native) or []
         fitting = [call for call in named if _fits(call, event)]
@@ -218,13 +230,15 @@ class Correlator:
             del session.open_calls[native]
         else:
             named.remove(call)
-        evidence, same = _evidence(call, event) if self._remember else (_BY_ID, False)
+        if not self._remember:
+            self.ended = call
+            return call.turn
+        evidence, same = _evidence(call, event)
         role: Role = "permission" if event.kind == "call-denied" else "end"
         self._link(call.turn, event.line, call.line, role, evidence, corroborated=same)
-        if self._remember:
-            call.turn.pairs.closed(call.line, event.line, failed=event.kind != "call-end")
-            if self.dialect.verb(event.tool) == "agent":
-                self._handed_over(session, call, event)
+        call.turn.pairs.closed(call.line, event.line, failed=event.kind != "call-end")
+        if self.dialect.verb(event.tool) == "agent":
+            self._handed_over(session, call, event)
         return call.turn
 
     def _handed_over(self, session: Session, call: OpenCall, event: HookEvent) -> None:
@@ -278,9 +292,11 @@ class Correlator:
 
     def _inside(self, session: Session, turn: Turn, event: HookEvent) -> None:
         turn.pairs.inner(event)
+        self._settle_if_due(turn)
 
     def _asked(self, session: Session, turn: Turn, event: HookEvent) -> None:
         turn.pairs.request(event)
+        self._settle_if_due(turn)
 
     def _compacting(self, session: Session, turn: Turn, event: HookEvent) -> None:
         session.open_compactions.append(event.line)

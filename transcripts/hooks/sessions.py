@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from datetime import datetime
 
 import msgspec
 
@@ -60,4 +61,5 @@ class OpenCall(msgspec.Struct):
     tool: str | None
     turn: Turn
     named_turn: str | None
+    at: datetime | None
     input: CanonicalInput | None

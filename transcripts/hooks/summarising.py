@@ -98,7 +98,6 @@ class Counter:
         self._ends: dict[int, tuple[Tool, datetime | None]] = {}
         self._mcp: dict[int, tuple[Tool, HookEvent]] = {}
         self._told: Link | Orphan | None = None
-        self._began: datetime | None = None
 
     def add(self, event: HookEvent) -> None:
         """Take the next event."""
@@ -132,9 +131,7 @@ class Counter:
             return
         began = self._starts.pop(link.to, None)
         waiting = self._ends.pop(link.event, None)
-        if waiting is None:
-            self._began = began
-        else:
+        if waiting is not None:
             row, ended = waiting
             if began is not None and ended is not None:
                 row.duration = add_optional(row.duration, _milliseconds(began, ended))
@@ -171,11 +168,8 @@ class Counter:
             return
         tool = self._tools.get(name) or self._tool(name)
         _row(account.mcp_above if tool.is_mcp else account.tools, tool.key).count += 1
-        at = event.observed_at if event.stamped_at is None else event.at
-        if at is not None:
-            self._starts[event.line] = at
-            if len(self._starts) > _MOST_OPEN:
-                self._forget_half()
+        if not self._dialect.unique_ids or not event.call:
+            self._began(event)
         if tool.verb == "shell":
             account.commands_above += 1
         elif tool.reads:
@@ -204,10 +198,12 @@ class Counter:
                 at = event.at
             if tool.verb == "edit":
                 self._note_written(account, event)
-        if told is None:
-            self._ends[event.line] = (row, at)
-        elif at is not None and self._began is not None and isinstance(told, Link):
-            row.duration = add_optional(row.duration, _milliseconds(self._began, at))
+        ended = self._correlator.ended
+        if ended is None:
+            if told is None:
+                self._ends[event.line] = (row, at)
+        elif at is not None and ended.at is not None:
+            row.duration = add_optional(row.duration, _milliseconds(ended.at, at))
 
     def _tool(self, name: str) -> _Tool:
         """Return what a tool is, asked once of each name."""
@@ -220,10 +216,15 @@ class Counter:
         tool = self._tools[name] = _Tool(key, is_mcp, verb, verb in ("read", "skill"))
         return tool
 
-    def _forget_half(self) -> None:
-        """Forget the calls that have been open for longest: how long they took stays unknown."""
-        for line in list(islice(self._starts, _MOST_OPEN // 2)):
-            del self._starts[line]
+    def _began(self, event: HookEvent) -> None:
+        """Remember when something began, for its end may not say how long it took."""
+        at = event.at
+        if at is not None:
+            self._starts[event.line] = at
+        if len(self._starts) > _MOST_OPEN:
+            # How long those took that have been open for longest stays unknown.
+            for line in list(islice(self._starts, _MOST_OPEN // 2)):
+                del self._starts[line]
 
     def _note_read(self, account: Account, event: HookEvent, told: Arguments) -> None:
         if skill := told.skill or told.skillName or told.skill_name:
@@ -254,7 +255,6 @@ class Counter:
         name = event.tool or event.server or "MCP"
         key = f"{event.server}/{name}" if event.server and event.tool else name
         row = _row(account.mcp_below, key)
-        at = event.at
         if event.kind == "mcp-after":
             self._mcp[event.line] = row, event
             if self._told is not None:
@@ -262,8 +262,7 @@ class Counter:
                 self._count_mcp_time(event.line, None)
         else:
             row.count += 1
-            if at is not None:
-                self._starts[event.line] = at
+            self._began(event)
 
     def _count_mcp_time(self, line: int, began: datetime | None) -> None:
         """Count how long an MCP call took; its unit shows by when it began."""
