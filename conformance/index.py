@@ -7,8 +7,9 @@ from pathlib import Path
 import msgspec
 
 from conformance.corpus import EXPECTED, cases, impossible
+from conformance.handmade import hand_made
 from conformance.matrix import KIND_NAMES
-from conformance.shapes import ImpossibleEntry, IndexDocument, IndexEntry
+from conformance.shapes import HandMadeEntry, ImpossibleEntry, IndexDocument, IndexEntry
 
 INDEX = "index.json"
 
@@ -44,6 +45,16 @@ def index_text(corpus: Path) -> str:
         cases=tuple(entries),
         impossible=tuple(
             ImpossibleEntry(case=place, why=cannot.why) for place, cannot in impossible(corpus)
+        ),
+        hand_made=tuple(
+            HandMadeEntry(
+                log=made.name,
+                agent=made.reasoned.agent,
+                hand_made=True,
+                shows=made.reasoned.shows,
+                hook_events=made.log.read_bytes().count(b"\n"),
+            )
+            for made in hand_made(corpus)
         ),
     )
     return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"

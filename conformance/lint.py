@@ -19,6 +19,7 @@ from jsonschema import Draft202012Validator
 
 from conformance.corpus import (
     CANNOT,
+    HOOK_LOG,
     HOOKED,
     Case,
     CorpusError,
@@ -28,6 +29,7 @@ from conformance.corpus import (
     odd_names,
     wrong_digests,
 )
+from conformance.handmade import HAND_MADE, REASONED, MadeLog, hand_made, made_directories
 from conformance.shapes import schema_of
 from live import lint as origins
 from live.hooklog import LOGS
@@ -59,6 +61,7 @@ def lint(corpus: Path) -> Iterator[tuple[str, str]]:
         name = directory.relative_to(corpus).as_posix()
         for wrong in lint_case(directory, corpus):
             yield name, wrong
+    yield from _hand_made(corpus)
 
 
 def lint_case(directory: Path, corpus: Path) -> Iterator[str]:
@@ -90,6 +93,8 @@ def _belongs(relative: Path, corpus: Path) -> bool:
     if len(relative.parts) < 4:
         return False
     place = corpus / Path(*relative.parts[:3])
+    if relative.parts[0] == HAND_MADE:
+        return len(relative.parts) == 4 and relative.name in (HOOK_LOG, REASONED)
     if not (place / "case.json").is_file():
         return relative.parts[3:] == (CANNOT,)
     inside = relative.parts[3:]
@@ -193,6 +198,43 @@ def _hook_log(log: Path, seen: Counter[str]) -> Iterator[str]:
         if row["observed_at"] < before:
             yield f"{log.name}:{number}: observed before the line above"
         before = row["observed_at"]
+
+
+def _hand_made(corpus: Path) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the logs made by hand: nobody recorded them, so they have no
+    origin to prove; their shape, their marks and the lines that they speak of can be looked at."""
+    for directory in made_directories(corpus):
+        name = directory.relative_to(corpus).as_posix()
+        wrong = list(_schema("hand-made", directory / REASONED))
+        yield from ((name, one) for one in wrong)
+        for path in sorted(directory.iterdir()):
+            yield from ((name, f"{path.name}: {one}") for one in _unclean(path))
+    try:
+        made = hand_made(corpus)
+    except CorpusError as error:
+        yield HAND_MADE, str(error)
+        return
+    for one in made:
+        yield from ((one.name, wrong) for wrong in _of_made(one))
+
+
+def _of_made(made: MadeLog) -> Iterator[str]:
+    """Yield what a log and what was reasoned of it do not agree on without being read as one."""
+    reasoned = made.reasoned
+    if made.directory.parent.name != reasoned.agent:
+        yield f"is of {reasoned.agent!r}, the directory says {made.directory.parent.name!r}"
+    if not reasoned.shapes:
+        yield f"{REASONED} does not say where the shapes are known from"
+    seen: Counter[str] = Counter()
+    yield from _hook_log(made.log, seen)
+    spoken = [
+        *reasoned.workspace_events,
+        *reasoned.phantoms,
+        *(line for one in reasoned.sessions for line in one.outside),
+        *(line for one in reasoned.sessions for turn in one.turns for line in turn.events),
+    ]
+    if sorted(spoken) != list(range(1, sum(seen.values()) + 1)):
+        yield f"{REASONED} does not give each line of the log one place"
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -15,6 +15,7 @@ import msgspec
 
 from conformance.corpus import CannotFile, CaseFile, TruthFile
 from conformance.formats.judging import FormatDocument
+from conformance.handmade import Reasoned
 from conformance.verdicts import Cell
 from conformance.witnesses import StoredWitnesses
 from live.model.history import Entry
@@ -104,12 +105,23 @@ class ImpossibleEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     why: str
 
 
+class HandMadeEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A hook log that was made by hand from documented and captured payloads: no recording."""
+
+    log: str
+    agent: str
+    hand_made: Literal[True]
+    shows: str
+    hook_events: int
+
+
 class IndexDocument(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``corpus/index.json``: what is recorded, generated from the cases."""
+    """``corpus/index.json``: what is recorded, and what was made by hand; generated from both."""
 
     format: int
     cases: tuple[IndexEntry, ...]
     impossible: tuple[ImpossibleEntry, ...]
+    hand_made: tuple[HandMadeEntry, ...]
 
 
 class ExchangeLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -137,8 +149,8 @@ class ExchangeLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class HookLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One line of a case's ``hooked/hooks.jsonl``: an event as it was told, under the name for
-    which its hook was registered."""
+    """One line of a ``hooks.jsonl``: an event as it was told, under the name for which its hook
+    was registered."""
 
     observed_at: datetime
     event: str
@@ -151,6 +163,7 @@ SHAPES: Mapping[str, type[msgspec.Struct]] = {
     "conversion": ConversionDocument,
     "exchange": ExchangeLine,
     "format": FormatDocument,
+    "hand-made": Reasoned,
     "hook": HookLine,
     "hooks-install": Installation,
     "hooks-uninstall": Uninstallation,

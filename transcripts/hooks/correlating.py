@@ -19,6 +19,8 @@ from transcripts.hooks.pairing import Orphan, TurnPairs
 from transcripts.hooks.sessions import OpenCall, Session, Turn
 
 _OF_A_SESSION = frozenset({"session-start", "session-end", "editor", "workspace"})
+"""What is never of a turn, although it may carry a turn's id."""
+
 _ANYWHERE = frozenset({"notification", "lifecycle", "other", "compaction-start", "compaction-end"})
 """What happens in a turn or between turns; everything else shows that there is a turn."""
 
@@ -83,7 +85,9 @@ class Correlator:
         self.ended = None
         session = self.sessions.get(event.session) or self._meet(event)
         session.touched = event.line
-        turn = session.turns.get(event.turn or "") or self._turn(session, event)
+        turn = session.turns.get(event.turn or "")
+        if turn is None or event.kind in _OF_A_SESSION:
+            turn = self._turn(session, event)
         act = self._acts.get(event.kind)
         return turn if act is None else act(session, turn, event) or turn
 

@@ -101,6 +101,9 @@ class Counter:
 
     def add(self, event: HookEvent) -> None:
         """Take the next event."""
+        if event.kind == "workspace":
+            # It belongs to no session.
+            return
         self._told = None
         turn = self._correlator.add(event)
         account = self._accounts.get(turn)

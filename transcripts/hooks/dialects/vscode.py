@@ -66,6 +66,7 @@ VSCODE = Dialect(
     },
     path_fields=("filePath", "file_path", "path"),
     mcp_prefix="mcp_",
+    unused=frozenset({"transcript_path", "stop_hook_active"}),
     blind_spots=(
         "the end of a call does not say whether it failed",
         "no event names its turn: a turn goes from one prompt to the next",
