@@ -31,6 +31,7 @@ def sanitiser_of(scenario: Scenario, driver: Driver, run: Run) -> Sanitiser:
     words = script_strings(scenario, run.steps, run.play, driver, run.workspace)
     words |= hook_words(run.registered)
     table = rules(driver.agent, driver.version)
+    table = table.with_marks() if run.registered else table
     beside = tuple(
         f'"content":{dumps(call.prompt)}'
         for turn in scenario.turns

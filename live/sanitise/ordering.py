@@ -19,11 +19,11 @@ from live.sanitise.rules import Anchored, Floating, Neighbours, Rules
 
 def in_order(document: Document, rules: Rules) -> Document:
     """Return a file of lines with all neighbours in the order that the table says."""
-    marks = rules.hooks.marks
+    marks = rules.marks
     if document.form != "lines" or not (rules.neighbours or marks):
         return document
     records = list(document.records)
-    if marks is not None and any(_kind(record) == marks.start for record in records):
+    if marks is not None and any(_kind(one) == marks.start for one in records):
         records = marks_in_order(records, marks)
     for rule in rules.neighbours:
         for index in range(len(records) - 1):

@@ -195,7 +195,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ``anchored``: see :class:`Anchored`. ``begun``: keys of records that bear the time at which
     they were begun, some time before what was written in between; they get the time of the record
     before. ``echoes``: keys of records that repeat the time of an earlier one, or almost.
-    ``chance``: see :class:`Chance`. ``hooks``: see :class:`Hooks`.
+    ``chance``: see :class:`Chance`. ``hooks``: see :class:`Hooks`. ``marks`` are the hooks' where
+    somebody registered any: releases leave some for hooks of their own.
     """
 
     revision: int
@@ -220,6 +221,11 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     begun: tuple[str, ...] = ()
     echoes: tuple[str, ...] = ()
     hooks: Hooks = Hooks()
+    marks: Marks | None = None
+
+    def with_marks(self) -> Rules:
+        """Return the table for the files of a run in which hooks were registered."""
+        return msgspec.structs.replace(self, marks=self.hooks.marks)
 
     def of_hooks(self) -> Rules:
         """Return the table by which what hooks are told is cleaned."""

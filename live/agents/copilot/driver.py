@@ -31,7 +31,7 @@ from live.agents.copilot.words import PATCH, Words
 from live.agents.patches import files_before
 from live.hooklog import LOG
 from live.mcp_server import SERVER
-from live.model.play import Auxiliary, Play, Thread, Wire
+from live.model.play import Auxiliary, Play, PlayResponse, Thread, Wire, WireCall
 from live.model.script import Call, Create, Failure, Mcp, Response, Scenario, Spawn, Turn, calls_of
 from live.pictures import digest
 from live.releases import cache_root
@@ -70,6 +70,9 @@ _SMALL_CONTEXT = 40_000
 """A model so small that a conversation can fill it."""
 
 _BEHIND_SECONDS = 3.0
+# With hooks an agent takes a while to begin, and who sent it to end.
+_HOOKED_BEHIND_SECONDS = 6.0
+_HOOKED_BEFORE_SECONDS = 2.0
 
 _PLACEHOLDER = "placeholder-of-no-account"
 
@@ -349,8 +352,11 @@ class CopilotDriver(Driver):
             ]
             if thread.name in behind:
                 first, *rest = turns[0].responses
-                late = (replace(first, delay=_BEHIND_SECONDS), *rest)
+                wait = _HOOKED_BEHIND_SECONDS if self.hooked else _BEHIND_SECONDS
+                late = (replace(first, delay=wait), *rest)
                 turns[0] = replace(turns[0], responses=late)
+            if self.hooked:
+                turns = [replace(one, responses=_sending(one.responses)) for one in turns]
             threads.append(replace(thread, turns=tuple(turns)))
         return replace(play, threads=tuple(threads))
 
@@ -418,8 +424,21 @@ def _background_agents(play: Play) -> set[str]:
         for turn in thread.turns
         for response in turn.responses
         for call in response.calls
-        if isinstance(call.arguments, dict) and call.arguments.get("mode") == "background"
+        if _sends_away(call)
     }
+
+
+def _sending(responses: Sequence[PlayResponse]) -> tuple[PlayResponse, ...]:
+    """Return answers of which one that follows the sending of an agent waits until it has begun."""
+    sends = [any(map(_sends_away, one.calls)) for one in responses]
+    return tuple(
+        replace(one, delay=_HOOKED_BEFORE_SECONDS) if at and sends[at - 1] else one
+        for at, one in enumerate(responses)
+    )
+
+
+def _sends_away(call: WireCall) -> bool:
+    return isinstance(call.arguments, dict) and call.arguments.get("mode") == "background"
 
 
 def _begun(events: Path) -> str:

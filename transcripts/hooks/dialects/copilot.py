@@ -1,7 +1,8 @@
 """GitHub Copilot CLI: no call has an id, and what is sent depends on how a hook is registered.
 
 A hook that is registered in camel case gets a payload in camel case, without its event's name;
-one registered as ``PreToolUse`` gets snake case with the name. Both are read, row by row.
+one registered as ``PreToolUse`` gets snake case with the name. Both are read, row by row. Some
+events keep camel case under either name, and only what they say of a subagent is spelt as asked.
 Source: recordings of this project.
 """
 
@@ -24,6 +25,8 @@ _CAMEL = form(
     call="toolCallId",
     server="serverName",
     usage="arguments",
+    url="agent_id",
+    release="parent_agent_id",
     output="toolResult",
     error="error",
     cwd="cwd",
@@ -78,6 +81,9 @@ _PASCAL = {"UserPromptSubmit": "userPromptSubmitted", "Stop": "agentStop"}
 
 
 def _settle(event: HookEvent) -> None:
+    if event.url:
+        event.agent, event.agent_parent = event.url, event.release
+        event.url = event.release = None
     if event.kind == "permission":
         if event.input == b"":
             event.input = event.result
