@@ -97,3 +97,11 @@ def test_what_is_not_begun_at_once_stays_in_its_order() -> None:
 def test_a_hook_that_never_ended_keeps_its_place() -> None:
     records = file_of(message("a"), begin("begin", "1"), message("b"))
     assert marks_in_order(records, RULE) == records
+
+
+def test_a_mark_written_before_what_it_points_at_stands_behind_that() -> None:
+    ordered = file_of(message("a"), message("b"), begin("begin", "1"), end("begin", "1"))
+    written = [ordered[0], ordered[2], ordered[1], ordered[3]]
+    found = marks_in_order(written, RULE)
+    assert shape(found) == shape(ordered)
+    assert [one["parentId"] for one in found] == [one["parentId"] for one in ordered]

@@ -46,7 +46,12 @@ def test_the_reader_finds_what_the_script_says_although_hooks_ran(hooked: Case) 
     assert differences(hooked, transcript) == []
 
 
-@every_run
+@pytest.mark.parametrize(
+    "hooked",
+    # Copilot tells its hooks what a command says, not what was typed.
+    [one for one in HOOKED if not one.name.startswith("copilot/") or "slash-" not in one.name],
+    ids=lambda case: case.name,
+)
 def test_hooks_were_told_the_prompt_that_began_the_session(hooked: Case) -> None:
     told = [one for row in rows(hooked) for one in row["payload"].values()]
     prompts = [one["text"] for one in hooked.truth.messages if one["kind"] == "UserMessage"]

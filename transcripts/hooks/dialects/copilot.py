@@ -126,7 +126,7 @@ COPILOT = Dialect(
         "skill": "skill",
     },
     settle=_settle,
-    settled=frozenset({"permission", "mcp-before"}),
+    settled=frozenset({"permission", "mcp-before", "notification", "subagent-start"}),
     asks="verb",
     mcp_joint="-",
     layered=True,
