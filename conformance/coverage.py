@@ -25,9 +25,14 @@ class Releases(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Demand(msgspec.Struct, frozen=True, kw_only=True):
-    """``coverage.toml``: the sets of scenarios, and each agent's releases."""
+    """``coverage.toml``: the sets of scenarios, and each agent's releases.
+
+    ``hooked`` are the agents of which every recording has a run with hooks, or the reason why
+    not.
+    """
 
     complete: bool
+    hooked: tuple[str, ...] = ()
     core: tuple[str, ...]
     full: tuple[str, ...]
     releases: Mapping[str, Releases]
@@ -119,12 +124,16 @@ def coverage(corpus: Path, wanted: Demand | None = None) -> Coverage:
 
 
 def faults(found: Coverage) -> Iterator[tuple[str, str]]:
-    """Yield every hole, and every recording of a scenario that no set lists."""
+    """Yield every hole, also of runs with hooks, and recordings of a scenario that no set lists."""
     for agent, columns in found.columns.items():
         for column in columns:
             for scenario in found.demand.scenarios:
                 if found.state(Place(agent, column, scenario)) == "hole":
                     yield f"{agent}/{column}/{scenario}", "is neither recorded nor said impossible"
+    for place, case in found.recorded.items():
+        run = (case.facts.hooked, case.facts.unhooked)
+        if place.agent in found.demand.hooked and run == (None, None):
+            yield case.name, "has no run with hooks, and no reason why not"
     listed = set(found.demand.scenarios)
     for place in (*found.recorded, *found.cannot):
         if place.scenario not in listed:

@@ -72,6 +72,25 @@ def test_a_recording_of_a_scenario_that_no_set_lists_is_a_fault(corpus: Path) ->
     }
 
 
+def test_a_recording_without_a_run_with_hooks_is_a_fault_unless_it_says_why(corpus: Path) -> None:
+    wanted = msgspec.structs.replace(
+        WANTED,
+        hooked=("claude",),
+        full=(),
+        releases={"claude": Releases(full=("2.1.332",), core=())},
+    )
+    assert list(faults(coverage(corpus, wanted))) == []
+    path = corpus / CASE / "case.json"
+    facts = msgspec.json.decode(path.read_bytes())
+    path.write_bytes(msgspec.json.encode({**facts, "hooked": None}))
+    missing = [(CASE, "has no run with hooks, and no reason why not")]
+    assert list(faults(coverage(corpus, wanted))) == missing
+    others = msgspec.structs.replace(wanted, hooked=("codex",))
+    assert list(faults(coverage(corpus, others))) == []
+    path.write_bytes(msgspec.json.encode({**facts, "hooked": None, "unhooked": "it has none"}))
+    assert list(faults(coverage(corpus, wanted))) == []
+
+
 def test_the_page_shows_every_state_with_its_reason(corpus: Path) -> None:
     text = page(coverage(corpus, WANTED))
     assert "1 recordings; 1 places that a release can't fill; 2 holes." in text

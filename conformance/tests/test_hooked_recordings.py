@@ -16,7 +16,7 @@ from conformance.corpus import HOOK_LOG, Case, cases, find_corpus
 from conformance.lint import lint_case
 from conformance.matrix import read_case
 from conformance.truth import differences
-from live.calls import ScriptedCall, calls, lines_of
+from live.calls import calls, lines_of
 from live.hooked import carry
 from live.lint import provenance
 from live.sanitise import rules
@@ -33,11 +33,6 @@ def rows(hooked: Case) -> list[dict[str, Any]]:
     """Return what a run's hooks were told."""
     text = (hooked.directory / HOOK_LOG).read_text(encoding="utf-8")
     return [json.loads(line) for line in text.split("\n") if line]
-
-
-def scripted(hooked: Case) -> dict[str, ScriptedCall]:
-    """Return the model's own calls by id."""
-    return {call.id: call for call in calls(hooked.directory / "model.jsonl")}
 
 
 @every_run
@@ -63,22 +58,21 @@ def test_hooks_were_told_the_prompt_that_began_the_session(hooked: Case) -> None
     [one for one in HOOKED if one.facts.agent == "claude"],
     ids=lambda case: case.name,
 )
-def test_claude_tells_of_calls_that_the_model_made_and_of_each_before_its_end(
+def test_claude_tells_of_a_call_before_it_begins_and_of_its_result_if_it_has_one(
     hooked: Case,
 ) -> None:
-    made = scripted(hooked)
-    begun: set[str] = set()
-    for row in rows(hooked):
-        payload = row["payload"]
-        call = made.get(payload.get("tool_use_id", ""))
-        if row["event"] == "PreToolUse" and call is not None:
-            assert payload["tool_name"] == call.name
-            assert call.id not in begun
-            begun.add(call.id)
-        if row["event"] in ("PostToolUse", "PostToolUseFailure") and call is not None:
-            assert call.id in begun
-        if row["event"] == "PostToolUse" and call is not None:
-            assert call.outcome != "failed"
+    made = calls(hooked.directory / "model.jsonl")
+    told = lines_of(rows(hooked), made, rules("claude").hooks)
+    for call in made:
+        events = [event for _, event in told.get(call.id, ())]
+        assert events[:1] in ([], ["PreToolUse"])
+        assert events.count("PreToolUse") <= 1
+        ends = [event for event in events if event.startswith("PostToolUse")]
+        assert ends in ([], events[-1:])
+        if call.outcome == "completed":
+            assert ends == ["PostToolUse"]
+        if call.outcome == "failed":
+            assert ends in ([], ["PostToolUseFailure"])
 
 
 # ------------------------------------------------------------------ the witness
