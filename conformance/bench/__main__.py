@@ -12,7 +12,15 @@ from typing import TypeVar
 import click
 import msgspec
 
-from conformance.bench.measuring import FULL, QUICK, Plan, measure_listing, measure_reading, written
+from conformance.bench.measuring import (
+    FULL,
+    QUICK,
+    Plan,
+    measure_hooks,
+    measure_listing,
+    measure_reading,
+    written,
+)
 from conformance.bench.peers import install_all, measure_peers
 from conformance.bench.results import Machine, Peer, Results
 from conformance.bench.sessions import RELEASES, Generator
@@ -65,6 +73,9 @@ def _measured(plan: Plan, stores: tuple[str, ...], folder: Path, *, with_peers: 
         for agent in stores
         for name, sizes in kinds.items()
     ]
+    hook_logs = [
+        _said(one) for agent in stores for one in measure_hooks(agent, corpus, folder / agent, plan)
+    ]
     listings = [
         _said(measure_listing(agent, kinds["small"], corpus, folder / agent, plan))
         for agent in stores
@@ -82,6 +93,7 @@ def _measured(plan: Plan, stores: tuple[str, ...], folder: Path, *, with_peers: 
         machine=Machine(processor=_processor(), python=platform.python_version()),
         runs=plan.runs,
         readings=tuple(readings),
+        hook_logs=tuple(hook_logs),
         listings=tuple(listings),
         peer_file_bytes=peer_bytes,
         peers=peers,

@@ -8,12 +8,15 @@ import random
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean, median
 from typing import Any, NamedTuple
 
-from conformance.bench.results import Listed, Reading
-from conformance.bench.sessions import Generator
+from conformance.bench.hook_logs import lines as hook_lines
+from conformance.bench.hook_logs import recorded
+from conformance.bench.results import HookLog, Listed, Reading
+from conformance.bench.sessions import RELEASES, Generator
 from conformance.bench.sizes import Sizes
 
 _ROOT = Path(__file__).parent.parent.parent
@@ -26,6 +29,7 @@ class Plan(NamedTuple):
     runs: int
     session_bytes: dict[str, int]
     stream_bytes: tuple[int, ...]
+    hook_events: tuple[int, ...]
     listed_sessions: int
     large_listed_bytes: int
 
@@ -34,6 +38,7 @@ FULL = Plan(
     runs=5,
     session_bytes={"small": 20_000_000, "large": 60_000_000},
     stream_bytes=(200_000_000, 400_000_000),
+    hook_events=(100_000, 1_000_000),
     listed_sessions=2000,
     large_listed_bytes=50_000_000,
 )
@@ -41,6 +46,7 @@ QUICK = Plan(
     runs=1,
     session_bytes={"small": 1_000_000, "large": 2_000_000},
     stream_bytes=(4_000_000,),
+    hook_events=(2_000,),
     listed_sessions=40,
     large_listed_bytes=2_000_000,
 )
@@ -109,6 +115,32 @@ def written(generator: Generator, home: Path, size: int) -> Path:
     with path.open("wb") as file:
         file.writelines(generator.lines(size))
     return path
+
+
+# ------------------------------------------------------------------ hooks
+
+
+def measure_hooks(agent: str, corpus: Path, folder: Path, plan: Plan) -> Iterator[HookLog]:
+    """Measure the summary of ever longer capture logs; nothing where no hooks were recorded."""
+    logs = recorded(agent, RELEASES[agent], corpus)
+    for events in plan.hook_events if logs else ():
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "hooks.jsonl"
+        with path.open("wb") as file:
+            file.writelines(hook_lines(logs, events))
+        bare: list[float] = []
+        done: list[dict[str, Any]] = []
+        for _ in range(plan.runs):
+            bare.append(run_once("bare", agent, path)["cpu_s"])
+            done.append(run_once("hooks", agent, path))
+        yield HookLog(
+            agent=agent,
+            events=done[0]["count"],
+            file_bytes=path.stat().st_size,
+            ratio=_ratio(done, bare),
+            peak_bytes=max(one["peak_bytes"] for one in done),
+        )
+        path.unlink()
 
 
 # ------------------------------------------------------------------ listing

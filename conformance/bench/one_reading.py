@@ -14,6 +14,8 @@ from time import process_time
 
 import orjson
 
+from transcripts.hooks import CaptureLog, find_dialect
+from transcripts.hooks.summarising import Counter
 from transcripts.stores.base import open_store, store_class
 
 
@@ -42,10 +44,26 @@ def listing(agent: str, path: Path) -> int:
     return len(open_store(agent, path).list())
 
 
+def hooks(agent: str, path: Path) -> int:
+    """Count a capture log, turn by turn and session by session."""
+    log = CaptureLog(path, find_dialect(agent), keep_payloads=False)
+    counter = Counter(log.dialect)
+    events = 0
+    for event in log:
+        counter.add(event)
+        events += 1
+    for session in counter.sessions():
+        for _ in session.turns():
+            pass
+        session.summary()
+    return events
+
+
 WAYS: dict[str, Callable[[str, Path], int]] = {
     "bare": bare,
     "whole": whole,
     "stream": stream,
+    "hooks": hooks,
     "listing": listing,
 }
 

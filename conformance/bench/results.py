@@ -45,6 +45,16 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
     cpu_ms_each: float
 
 
+class HookLog(msgspec.Struct, frozen=True, kw_only=True):
+    """The summary of one capture log, beside ``orjson.loads`` over the same lines."""
+
+    agent: str
+    events: int
+    file_bytes: int
+    ratio: float
+    peak_bytes: int
+
+
 class Peer(msgspec.Struct, frozen=True, kw_only=True):
     """One tool reading the same session as a whole process, start-up taken off.
 
@@ -68,6 +78,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     machine: Machine
     runs: int
     readings: tuple[Reading, ...]
+    hook_logs: tuple[HookLog, ...] = ()
     listings: tuple[Listed, ...] = ()
     peer_file_bytes: int | None = None
     peers: tuple[Peer, ...] = ()

@@ -10,6 +10,8 @@ _WHOLE = {"small": 3.0, "large": 2.0}
 _STREAM_ABOVE = 1.0
 _STREAM_PEAK = 100_000_000
 _WHOLE_PEAK = 3.0
+_HOOKS = 1 / 0.3
+_HOOKS_PEAK = 150_000_000
 _LISTED = 32 * 1024
 
 _HEAD = """# Performance
@@ -53,6 +55,19 @@ def _parts(results: Results) -> Iterator[str]:
             for size, peak in reading.stream_at_scale_bytes.items():
                 reached = _said(peak <= _STREAM_PEAK)
                 yield f"| {reading.agent} | {_mb(int(size))} | {_mb(peak)} | {reached} |"
+    if results.hook_logs:
+        yield "\n## Counting a hook log\n"
+        yield "`transcripts hooks summary` over the corpus's own runs with hooks, told again and"
+        yield "again as new sessions. The target is 30 % of the rate of the bare parsing, in under"
+        yield "150 MB however long the log.\n"
+        yield "| harness | events | log | ratio | target | peak | target |"
+        yield "|---|---|---|---|---|---|---|"
+        for log in results.hook_logs:
+            yield (
+                f"| {log.agent} | {log.events:,} | {_mb(log.file_bytes)} | {log.ratio:.1f}× "
+                f"| {_HOOKS:.1f}×: {_said(log.ratio <= _HOOKS)} | {_mb(log.peak_bytes)} "
+                f"| 150 MB: {_said(log.peak_bytes < _HOOKS_PEAK)} |"
+            )
     if results.listings:
         yield "\n## Listing\n"
         yield "| store | sessions | median | largest | read of each | target | time each |"

@@ -9,7 +9,7 @@ from statistics import mean, median
 
 import pytest
 
-from conformance.bench.measuring import QUICK, measure_listing, measure_reading
+from conformance.bench.measuring import QUICK, measure_hooks, measure_listing, measure_reading
 from conformance.bench.results import Machine, Reading, Results
 from conformance.bench.sessions import RELEASES, Generator
 from conformance.bench.sizes import histograms
@@ -109,3 +109,10 @@ def test_the_page_says_what_is_reached_and_what_is_not() -> None:
             Results(measured_on="2026-01-05", machine=machine, runs=1, readings=(_reading(ratio),))
         )
         assert said in page
+
+
+def test_a_hook_log_is_counted_as_long_as_it_is_said_to_be(tmp_path: Path) -> None:
+    (log,) = measure_hooks("claude", CORPUS, tmp_path, QUICK)
+    assert log.events >= QUICK.hook_events[0]
+    assert log.ratio > 0
+    assert log.peak_bytes > 0
