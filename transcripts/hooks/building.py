@@ -61,7 +61,9 @@ class TreeBuilder:
             phantoms=self._final.phantoms,
         )
         for turn in self._events:
-            known = turn.pairs.resolve(is_open=True)
+            if turn.known is None:
+                continue
+            known = turn.known.resolve(is_open=True)
             for link in known.links:
                 found.note(link)
             found.orphans.update((orphan.event, orphan.why) for orphan in known.orphans)

@@ -7,6 +7,7 @@ its place there, and never changes what was settled.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
@@ -104,10 +105,12 @@ class Correlator:
             return session
         self._forget_sessions()
         self._lives += 1
-        pairs = TurnPairs(self.dialect, all_layers=self._remember)
-        session = self.sessions[native] = Session(native, self._lives, pairs)
+        session = self.sessions[native] = Session(native, self._lives, self._pairs)
         session.workspace = _workspace(event)
         return session
+
+    def _pairs(self) -> TurnPairs:
+        return TurnPairs(self.dialect, all_layers=self._remember)
 
     def _turn(self, session: Session, event: HookEvent) -> Turn:
         """Return the turn that an event says it is of, or that it stands in."""
@@ -136,8 +139,7 @@ class Correlator:
             for turn in session.open_turns():
                 self._close(turn)
         session.count += 1
-        pairs = TurnPairs(self.dialect, all_layers=self._remember)
-        turn = Turn(session, native, session.count, pairs)
+        turn = Turn(session, native, session.count, self._pairs)
         session.turns[native or f"\uffff{session.count}"] = turn
         session.current = turn
         if not self._remember and len(session.turns) > _KEPT_TURNS:
@@ -158,7 +160,7 @@ class Correlator:
     def _close(self, turn: Turn) -> None:
         self._settle(turn)
         turn.is_open = turn.number == 0
-        turn.deliveries.clear()
+        turn.deliveries = None
         self._sink.closed(turn)
 
     def _settle_if_due(self, turn: Turn) -> None:
@@ -167,7 +169,9 @@ class Correlator:
             self._settle(turn)
 
     def _settle(self, turn: Turn) -> None:
-        found = turn.pairs.settle()
+        if turn.known is None:
+            return
+        found = turn.known.settle()
         for link in found.links:
             self._sink.linked(turn, link)
         for orphan in found.orphans:
@@ -203,6 +207,8 @@ class Correlator:
         if not event.call or not event.tool:
             return False
         said = b"\0".join((event.tool.encode(), bytes(event.input), (event.cwd or "").encode()))
+        if turn.deliveries is None:
+            turn.deliveries = OrderedDict()
         seen = turn.deliveries.get(event.call)
         if seen is not None and seen[0] == said:
             self._link(turn, event.line, seen[1], "redelivery", ("the whole payload",))
@@ -255,6 +261,8 @@ class Correlator:
 
     def _batch(self, session: Session, turn: Turn, event: HookEvent) -> None:
         """Link a batch to its calls, if every one of them is known."""
+        if not self._remember:
+            return
         places: list[int] = []
         for entry in event.batch or ():
             named = entry.get("tool_use_id") if isinstance(entry, dict) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from datetime import datetime
 
 import msgspec
@@ -14,18 +15,42 @@ from transcripts.hooks.pairing import TurnPairs
 class Turn:
     """One turn of a session: its number from 1, its native id if it has one, and its pairs.
 
-    Number 0 holds what belongs to the session and to no turn.
+    Number 0 holds what belongs to the session and to no turn. ``known`` are its pairs once
+    there is something to pair: a turn of unique ids alone may never have any. ``calls`` are its
+    calls by their ids, ``spawners`` those that start subagents.
     """
 
-    def __init__(self, session: Session, native: str | None, number: int, pairs: TurnPairs) -> None:
+    __slots__ = (
+        "_make",
+        "calls",
+        "deliveries",
+        "is_open",
+        "known",
+        "native",
+        "number",
+        "session",
+        "spawners",
+    )
+
+    def __init__(
+        self, session: Session, native: str | None, number: int, make: Callable[[], TurnPairs]
+    ) -> None:
         self.session = session
         self.native = native
         self.number = number
         self.is_open = True
-        self.pairs = pairs
-        self.deliveries: OrderedDict[str, tuple[bytes, int]] = OrderedDict()
+        self.known: TurnPairs | None = None
+        self._make = make
+        self.deliveries: OrderedDict[str, tuple[bytes, int]] | None = None
         self.calls: dict[str, list[int]] = {}
         self.spawners: dict[str, list[int]] = {}
+
+    @property
+    def pairs(self) -> TurnPairs:
+        """Its pairs, which are there from now on."""
+        if self.known is None:
+            self.known = self._make()
+        return self.known
 
 
 class Session:
@@ -34,12 +59,28 @@ class Session:
     ``life`` tells it from another of the same id that was dropped before.
     """
 
-    def __init__(self, native: str | None, life: int, pairs: TurnPairs) -> None:
+    __slots__ = (
+        "agents",
+        "count",
+        "current",
+        "life",
+        "native",
+        "open_agents",
+        "open_calls",
+        "open_compactions",
+        "outside",
+        "spawned",
+        "touched",
+        "turns",
+        "workspace",
+    )
+
+    def __init__(self, native: str | None, life: int, make: Callable[[], TurnPairs]) -> None:
         self.native = native
         self.life = life
         self.workspace: str | None = None
         self.turns: dict[str, Turn] = {}
-        self.outside = Turn(self, None, 0, pairs)
+        self.outside = Turn(self, None, 0, make)
         self.current: Turn | None = None
         self.count = 0
         self.open_calls: dict[str, list[OpenCall]] = {}
