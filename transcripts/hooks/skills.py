@@ -36,7 +36,9 @@ def mentioned(thought: str | None) -> Iterator[str]:
 
 def attached(prompt: str | None) -> Iterator[str]:
     """Yield the skills that a prompt brings along, as the harness lists them."""
-    for block in _ATTACHED.findall(prompt or ""):
+    if not prompt or "<manually_attached_skills>" not in prompt:
+        return
+    for block in _ATTACHED.findall(prompt):
         for path in _SKILL_PATH.findall(block):
             if skill := skill_of_path(path):
                 yield skill
@@ -48,6 +50,8 @@ def slash_commands(prompt: str | None) -> Iterator[str]:
     Neither a path nor a part of an address: a command begins a word and ends it.
     """
     text = prompt or ""
+    if "/" not in text:
+        return
     query = _QUERY.search(text)
     for found in _SLASH.finditer(query[1] if query else text):
         yield found[1]
