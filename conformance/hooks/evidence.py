@@ -88,6 +88,13 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
+def _argument(value: Any) -> Any:
+    """Return what all spellings of one argument have in common, that of a path too."""
+    if isinstance(value, str) and _DRIVE.match(value):
+        return directory_or_file(value)
+    return structure(value.rstrip("\n") if isinstance(value, str) else value)
+
+
 def _first(payload: Mapping[str, Any], inside: Any, *places: str) -> str | None:
     """Return the first of several places that says something; a dot means: in the input."""
     for place in places:
@@ -114,9 +121,7 @@ def _values(payload: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(inside, dict):
         arguments: dict[str, Any] = inside
         values["arguments"] = {
-            name: structure(value.rstrip("\n") if isinstance(value, str) else value)
-            for name, value in arguments.items()
-            if value not in ("", None)
+            name: _argument(value) for name, value in arguments.items() if value not in ("", None)
         }
     if command := _first(payload, inside, "command", ".command"):
         values["command"] = command.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")

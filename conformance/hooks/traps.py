@@ -90,9 +90,8 @@ def _trap(name: str, dialect: str, steps: Sequence[Step], *, manner: Manner | No
             tick=tick,
         )
         if step.again:
-            happening = happening._replace(
-                again=arrived[-1].key, payload=arrived[-1].payload, event=arrived[-1].event
-            )
+            first = next(each for each in arrived if each.call == happening.call)
+            happening = happening._replace(again=first.key, payload=first.payload)
         (lost if step.lost else arrived).append(happening)
     return Trap(name, Conversation(BY_NAME[dialect].agent, dialect, tuple(arrived), tuple(lost)))
 
@@ -344,6 +343,17 @@ def traps() -> tuple[Trap, ...]:
                 Step("pre", windows),
                 Step("pre", windows, again=True),
                 Step("post", windows),
+            ],
+        ),
+        _trap(
+            "read-told-twice-around-another",
+            "cursor",
+            [
+                Step("pre", _read(1, "/w/A.txt")),
+                Step("pre", _read(2, "/w/a.txt")),
+                Step("pre", _read(1, "/w/A.txt"), again=True),
+                Step("post", _read(1, "/w/A.txt")),
+                Step("post", _read(2, "/w/a.txt")),
             ],
         ),
         _trap(
