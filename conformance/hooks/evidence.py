@@ -88,11 +88,15 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
+def _line_ends(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
+
+
 def _argument(value: Any) -> Any:
     """Return what all spellings of one argument have in common, that of a path too."""
     if isinstance(value, str) and _DRIVE.match(value):
         return directory_or_file(value)
-    return structure(value.rstrip("\n") if isinstance(value, str) else value)
+    return structure(_line_ends(value) if isinstance(value, str) else value)
 
 
 def _first(payload: Mapping[str, Any], inside: Any, *places: str) -> str | None:
@@ -124,7 +128,7 @@ def _values(payload: Mapping[str, Any]) -> dict[str, Any]:
             name: _argument(value) for name, value in arguments.items() if value not in ("", None)
         }
     if command := _first(payload, inside, "command", ".command"):
-        values["command"] = command.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
+        values["command"] = _line_ends(command)
     if place := _first(payload, inside, ".working_directory", ".cwd", "cwd"):
         values["directory"] = directory_or_file(place)
     sandbox = payload.get("sandbox")
