@@ -247,7 +247,8 @@ def _dialect(agent: str, payloads: Sequence[Mapping[str, Any]]) -> Dialect:
         "claude": lambda: "prompt_id" in fields,
         "claude-without-prompt-ids": lambda: "tool_use_id" in fields,
         "claude-without-ids": lambda: True,
-        "copilot": lambda: "sessionId" in fields,
+        # A hook registered in the one spelling gets a few events in the other one all the same.
+        "copilot": lambda: "sessionId" in fields and "session_id" not in fields,
         "copilot-pascal": lambda: True,
     }
     for dialect in DIALECTS:
