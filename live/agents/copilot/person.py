@@ -147,11 +147,16 @@ class CopilotPerson(Conversation):
     def _go_back(self, number: int) -> None:
         """Rewind to before a turn, which then stands in the prompt again, and clear that."""
         self._command("/rewind", lambda shown: _REWIND in shown, "offer to rewind")
-        self._choose(re.compile(rf"\s*{number + 1}\. "))
+        wanted = re.compile(rf"\s*{number + 1}\. (.{{{_BEGINNING}}})")
+        self._mark(wanted)
+        taken_back = next(filter(None, map(wanted.search, self._terminal.look().split("\n"))))[1]
+        self._terminal.press(ENTER)
         self._terminal.wait(lambda shown: marked(shown, _REWIND_HOW), "ask what to rewind")
         self._terminal.press(ENTER)
-        self._terminal.wait(is_idle, "rewind")
+        # Cleared before it stands there, it would stand before the next one.
+        self._terminal.wait(lambda shown: is_idle(shown) and taken_back in _typed(shown), "rewind")
         self._terminal.press(_CLEAR)
+        self._terminal.wait(lambda shown: taken_back not in _typed(shown), "clear the prompt")
 
     def _command(self, words: str, done: Callable[[str], bool], what: str) -> None:
         """Give one of the CLI's own commands: the list that completes it may take a key."""
