@@ -10,7 +10,7 @@ texts that depend on what comes after are how incremental readers lose conversat
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -18,6 +18,7 @@ import msgspec
 from conformance.corpus import Case, opened
 from transcripts.errors import TranscriptError
 from transcripts.model import (
+    AgentMessage,
     AnyMessage,
     Call,
     CommandExecution,
@@ -49,11 +50,22 @@ _LATER: dict[type[Message], frozenset[str]] = {
     WebSearch: frozenset({"query", "results"}),
     SubAgent: frozenset({"agent_id", "agent_type", "background"}),
     UserQuestion: frozenset({"questions"}),
-    PermissionRequest: frozenset({"decision", "decided_by"}),
+    # Its provenance names the record and, once it is decided, how.
+    PermissionRequest: frozenset({"decision", "decided_by", "provenance"}),
     CompactBoundary: frozenset({"summary", "pre_tokens", "post_tokens", "preserved"}),
     Error: frozenset({"raw"}),
 }
 """What a later record may still change, by class: results, outcomes and what replaces them."""
+
+_TOLD_LATER: dict[type[Message], frozenset[str]] = {
+    # Codex 0.145 tells words and thoughts in an event without an id before the item that has one.
+    # A fork begins with copies. That they are some is told behind them: by Copilot in a record of
+    # its own, by Claude Code in the first answer to a request of another session.
+    Message: frozenset({"external_id", "inherited_from"}),
+    # Codex does not say who wants a history replaced: what else happens in the turn says it.
+    CompactBoundary: frozenset({"trigger"}),
+}
+"""What may be None until a later record tells it, and may not change from then on."""
 
 _LATER_ON_A_THREAD = frozenset({"caller", "caller_evidence", "turn"})
 """What a subagent's own file does not say: the call that it serves names it by its result."""
@@ -62,21 +74,50 @@ _LATER_ON_A_THREAD = frozenset({"caller", "caller_evidence", "turn"})
 def departures(whole: Transcript, part: Transcript) -> Iterator[str]:
     """Yield everything in which a prefix's reading is not a beginning of the whole one."""
     places = {message.id: index for index, message in enumerate(whole.messages)}
+    lines = Lines(whole, part)
     last: dict[str | None, int] = {}
     responses: dict[str | None, str | None] = {}
     for message in part.messages:
         place = places.get(message.id)
         if place is None:
-            if not _waits(message, whole):
+            if not _waits(message, whole) and not _sums_up(message, whole):
                 yield f"{message.kind} {message.id} is in no reading of the whole session"
             continue
         if place <= last.get(message.agent, -1):
             yield f"{message.kind} {message.id} stands in another order"
         last[message.agent] = max(last.get(message.agent, -1), place)
         yield from _changed(message, whole.messages[place])
+        if not lines.agree(message.id):
+            yield f"{message.kind} {message.id} follows another message"
         after = whole.messages[place].response
         if responses.setdefault(message.response, after) != after:
             yield f"{message.kind} {message.id} is no longer of the response {message.response}"
+
+
+class Lines:
+    """Whether messages follow the same ones in both readings, of those that both hold.
+
+    What is told late may come in between (a thought that is recorded behind its answer), and
+    what goes into another message no longer stands there (a prompt that waited).
+    """
+
+    def __init__(self, whole: Transcript, part: Transcript) -> None:
+        self._whole = {message.id: message.follows for message in whole.messages}
+        self._part = {message.id: message.follows for message in part.messages}
+
+    def agree(self, message_id: str) -> bool:
+        """Whether a message of both follows the same message of both."""
+        after = self._before(message_id, self._whole, self._part)
+        return self._before(message_id, self._part, self._whole) == after
+
+    @staticmethod
+    def _before(
+        message_id: str, line: Mapping[str, str | None], other: Container[str]
+    ) -> str | None:
+        before = line[message_id]
+        while before is not None and before in line and before not in other:
+            before = line[before]
+        return before
 
 
 def cuts(content: bytes) -> list[int]:
@@ -129,15 +170,27 @@ def _waits(message: AnyMessage, whole: Transcript) -> bool:
     )
 
 
+def _sums_up(message: AnyMessage, whole: Transcript) -> bool:
+    """Whether an answer turned out to be the summary in the place of the history: Codex records
+    it as any other answer, and what it was asked for in the record behind it."""
+    return isinstance(message, AgentMessage) and any(
+        isinstance(one, CompactBoundary)
+        and one.summary == message.content
+        and all(source in one.sources for source in message.sources)
+        for one in whole.messages
+    )
+
+
 def _changed(part: AnyMessage, whole: AnyMessage) -> Iterator[str]:
     if part.kind != whole.kind:
         yield f"{part.kind} {part.id} becomes a {whole.kind}"
         return
-    later = frozenset[str]().union(
-        *(names for kind, names in _LATER.items() if isinstance(part, kind)),
+    later = _of(part, _LATER).union(
         {"response"},  # its name may come later; who shares one is judged above
+        {"follows"},  # judged above too
         _LATER_ON_A_THREAD if part.agent is not None else (),
     )
+    told_later = _of(part, _TOLD_LATER)
     for field in msgspec.structs.fields(type(part)):
         before, after = getattr(part, field.name), getattr(whole, field.name)
         if before == after or field.name in later:
@@ -145,5 +198,11 @@ def _changed(part: AnyMessage, whole: AnyMessage) -> Iterator[str]:
         if isinstance(part, Reasoning) and field.name == "content":
             # The words come first, what only their provider can read may come behind them.
             after = after[: len(before)]
-        if before != after:
+        if before != after and not (before is None and field.name in told_later):
             yield f"{part.kind} {part.id}: {field.name} was {before!r:.80} and is {after!r:.80}"
+
+
+def _of(message: AnyMessage, listed: Mapping[type[Message], frozenset[str]]) -> frozenset[str]:
+    return frozenset[str]().union(
+        *(names for kind, names in listed.items() if isinstance(message, kind))
+    )

@@ -15,7 +15,15 @@ from msgspec.structs import replace
 from conformance.corpus import Case, cases, find_corpus
 from conformance.prefixes import Cutting, cuts, departures
 from transcripts.errors import DamagedRecord
-from transcripts.model import AgentMessage, CommandExecution, Text, Transcript, UserMessage
+from transcripts.model import (
+    AgentMessage,
+    CommandExecution,
+    CompactBoundary,
+    Location,
+    Text,
+    Transcript,
+    UserMessage,
+)
 from transcripts.records import jsonlines
 
 _LEVELS = ("type", "subtype", "operation")
@@ -94,7 +102,7 @@ def test_every_session_cut_about_the_end_of_any_record_is_the_beginning_of_the_w
     release: str, tmp_path: Path
 ) -> None:
     for case in telling(RELEASES[release]):
-        assert judge(case, tmp_path / case.facts.scenario) == []
+        assert judge(case, tmp_path / case.directory.name) == []
 
 
 @pytest.mark.deep
@@ -177,6 +185,50 @@ def test_an_id_that_moves_an_order_that_changes_and_words_that_change_are_found(
     assert "is in no reading" in _beginning(_said(9))[0]
     assert "another order" in _beginning(WHOLE.messages[3], WHOLE.messages[1])[0]
     assert "content was" in _beginning(_said(1, "b"))[0]
+
+
+def test_what_nothing_told_may_be_told_later_and_then_stays() -> None:
+    told = replace(WHOLE, messages=tuple(replace(one, external_id="x") for one in WHOLE.messages))
+    assert list(departures(told, WHOLE)) == []
+    assert len(list(departures(WHOLE, told))) == len(WHOLE.messages)
+
+
+def _lined(*messages: Any) -> Transcript:
+    """Return messages of which each follows the one before it."""
+    before = [None, *(one.id for one in messages)]
+    lined = [replace(one, follows=at) for one, at in zip(messages, before, strict=False)]
+    return replace(WHOLE, messages=tuple(lined))
+
+
+def test_a_message_may_come_in_between_but_none_may_follow_another_one() -> None:
+    first, second, third, last = WHOLE.messages
+    assert list(departures(_lined(first, second, third, last), _lined(first, third))) == []
+    astray = _lined(first, second, third)
+    moved = replace(astray.messages[2], follows=first.id)
+    found = list(departures(_lined(first, second, third), _beside(astray, moved)))
+    assert found == [f"CommandExecution {third.id} follows another message"]
+
+
+def _beside(transcript: Transcript, last: Any) -> Transcript:
+    return replace(transcript, messages=(*transcript.messages[:-1], last))
+
+
+def test_a_prompt_that_waited_leaves_the_line_closed() -> None:
+    first, second, *_ = WHOLE.messages
+    waiting = replace(first, id="w", delivery="queued", in_context=False)
+    assert list(departures(_lined(first, second), _lined(waiting, first, second))) == []
+
+
+def test_an_answer_may_become_a_summary_only_of_its_own_words_and_records() -> None:
+    place = Location(path="a", line=1, offset=0, length=9)
+    answer = replace(_said(7), sources=(place,))
+    boundary = CompactBoundary(id="8", author="harness", summary=answer.content, sources=(place,))
+    whole = replace(WHOLE, messages=(boundary,))
+    elsewhere = replace(answer, sources=(replace(place, line=2),))
+    differently = replace(answer, content=(Text(text="b"),))
+    assert list(departures(whole, _lined(answer))) == []
+    assert "is in no reading" in next(departures(whole, _lined(elsewhere)))
+    assert "is in no reading" in next(departures(whole, _lined(differently)))
 
 
 def test_a_command_that_changes_is_found_and_so_is_a_response_that_is_torn_apart() -> None:
