@@ -178,6 +178,19 @@ def test_a_plan_stands_behind_the_words_that_hold_it(tmp_path: Path) -> None:
     assert len(plan.sources) == 2
 
 
+def test_a_plan_stands_behind_its_words_before_the_answer_is_recorded_that_holds_both(
+    tmp_path: Path,
+) -> None:
+    rollout = Rollout().begins("t1").asks("Plan it.").item("Plan", "t1", id="p1", text="1. Dig.\n")
+    said = [{"type": "Text", "text": "Here it is.\n"}]
+    rollout.item("AgentMessage", "t1", id="m1", content=said)
+    begun = messages(rollout.write(tmp_path))
+    rollout.says("Here it is.\n<proposed_plan>\n1. Dig.\n</proposed_plan>", id="m1").ends("t1")
+    found = messages(rollout.write(tmp_path))
+    assert told(begun) == told(found)
+    assert [one.id for one in begun] == [one.id for one in found]
+
+
 def test_tags_that_codex_took_for_no_plan_are_words(tmp_path: Path) -> None:
     words = "Write <proposed_plan>\n1. Dig.\n</proposed_plan> around it."
     found = messages(planned(words, None).write(tmp_path))

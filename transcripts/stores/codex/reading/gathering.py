@@ -355,6 +355,7 @@ class Gathering:
         if words is None:
             self.state.count("event_msg/agent_message")
             return
+        words = self._proposing.before_plan(words)
         draft = Spoken(
             *self.state.standing(own_id),
             role="assistant",
@@ -363,6 +364,7 @@ class Gathering:
             phase=phase,
         )
         self._pairing.words(draft, vocabulary)
+        self._proposing.keep_behind()
 
     def _thought_item(self, item: shapes.ThoughtItem) -> None:
         told = [*items(item.summary_text), *items(item.raw_content)]

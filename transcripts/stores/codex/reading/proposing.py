@@ -47,6 +47,17 @@ class Proposing:
                     return tuple(one for one in kept if one is not None), plan
         return content, None
 
+    def before_plan(self, words: str) -> str:
+        """Return words that are told without the plan in them, and without the line's end that
+        stood before it: as the answer has them that holds both."""
+        return (words.removesuffix("\n") if self._open else "") or words
+
+    def keep_behind(self) -> None:
+        """Keep plans behind words of their answer that were told after them."""
+        for plan in self._open:
+            self._state.drop(plan)
+            self._state.drafts.append(plan)
+
     def behind(self, plan: Planned) -> None:
         """Put a plan behind the words of the answer that holds it."""
         self._open.remove(plan)
