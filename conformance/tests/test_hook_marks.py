@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 from live.sanitise.marks import marks_in_order
-from live.sanitise.rules import Marks
+from live.sanitise.rules import Marks, Together
 
 RULE = Marks(
     start="hook.start",
@@ -16,8 +16,10 @@ RULE = Marks(
     id="id",
     parent="parentId",
     time="timestamp",
-    together=(("begin", "prompt"), ("ask",)),
-    why="they are begun at once",
+    together=(
+        Together(events=("begin", "prompt"), why="they are begun at once"),
+        Together(events=("ask",), why="calls are asked about at once"),
+    ),
 )
 
 

@@ -43,7 +43,7 @@ def marks_in_order(records: Sequence[Any], rule: Marks) -> list[Any]:
             [one for pair in pairs for one in pair], pointers, rule
         ):
             before = [one for pair in pairs for one in pair]
-            pairs.sort(key=_place(rule.together[together], rule))
+            pairs.sort(key=_place(rule.together[together].events, rule))
             _rechain(before, [one for pair in pairs for one in pair], pointers, rule)
         found += (record for pair in pairs for record in pair)
     return _refitted(records, found, pointers, rule)
@@ -90,7 +90,7 @@ def _together(pair: _Pair, rule: Marks) -> int | None:
     if pair[0]["type"] != rule.start:
         return None
     event = pair[0]["data"][rule.event]
-    return next((i for i, events in enumerate(rule.together) if event in events), None)
+    return next((i for i, one in enumerate(rule.together) if event in one.events), None)
 
 
 def _place(events: Sequence[str], rule: Marks) -> Callable[[_Pair], tuple[int, str]]:

@@ -124,18 +124,19 @@ class Chance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 class Together(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Hook events that a CLI starts without waiting for one another, in the order in which they
-    are put where they arrive at once."""
+    are put where they arrive at once. Releases before ``since`` wait."""
 
     events: tuple[str, ...]
     why: str
+    since: str = "0.0.0"
 
 
 class Marks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What hooks leave in the CLI's own files: see :mod:`live.sanitise.marks`.
 
     ``start`` and ``end`` are the kinds of record, ``event`` and ``invocation`` keys of their data,
-    ``id``, ``parent`` and ``time`` those of every record. ``together`` are events whose hooks run
-    at once.
+    ``id``, ``parent`` and ``time`` those of every record. ``together`` are events whose hooks leave
+    theirs at once.
     """
 
     start: str
@@ -145,8 +146,7 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     id: str
     parent: str
     time: str
-    together: tuple[tuple[str, ...], ...]
-    why: str
+    together: tuple[Together, ...]
 
 
 class Hooks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -224,8 +224,12 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     marks: Marks | None = None
 
     def with_marks(self) -> Rules:
-        """Return the table for the files of a run in which hooks were registered."""
-        return msgspec.structs.replace(self, marks=self.hooks.marks)
+        """Return the table for the files of a run in which hooks were registered.
+
+        Records wait for hooks there: what else is written in one go has times of its own.
+        """
+        marks = self.hooks.marks
+        return self if marks is None else msgspec.structs.replace(self, marks=marks, ties=())
 
     def of_hooks(self) -> Rules:
         """Return the table by which what hooks are told is cleaned."""
@@ -267,7 +271,18 @@ def rules(agent: str, version: str | None = None) -> Rules:
     late = tuple(one for one in table.late if release < Version.parse(one.until))
     ties = tuple(one for one in table.ties if release < Version.parse(one.until))
     chance = tuple(one for one in table.chance if release < Version.parse(one.until))
-    return msgspec.structs.replace(table, late=late, ties=ties, chance=chance)
+    hooks = _hooks_of(table.hooks, release)
+    return msgspec.structs.replace(table, late=late, ties=ties, chance=chance, hooks=hooks)
+
+
+def _hooks_of(hooks: Hooks, release: Version) -> Hooks:
+    def at_once(together: tuple[Together, ...]) -> tuple[Together, ...]:
+        return tuple(one for one in together if release >= Version.parse(one.since))
+
+    marks = hooks.marks
+    if marks is not None:
+        marks = msgspec.structs.replace(marks, together=at_once(marks.together))
+    return msgspec.structs.replace(hooks, together=at_once(hooks.together), marks=marks)
 
 
 @cache
