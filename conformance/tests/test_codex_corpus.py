@@ -110,12 +110,15 @@ def test_the_newest_release_is_recorded_again_with_equal_bytes(
     committed = place(NEWEST, dialect, scenario)
     names = {path.relative_to(committed) for path in committed.rglob("*") if path.is_file()}
     names.discard(Path("expected.json"))
+    # Its run with hooks is a recording of its own.
+    names = {name for name in names if name.parts[0] != "hooked"}
     assert names == {path.relative_to(again) for path in again.rglob("*") if path.is_file()}
     for name in sorted(names):
         if name.name == "case.json":
             # A later table that changes nothing here leaves the recording as good as it was.
             elsewhere = {"platform": None, "sanitiser": None}
             one, other = document(committed / name), document(again / name)
+            one.pop("hooked", None)
             assert {**one, **elsewhere} == {**other, **elsewhere}
         else:
             assert (committed / name).read_bytes() == (again / name).read_bytes(), name
