@@ -25,6 +25,9 @@ _OF_A_SESSION = frozenset({"session-start", "session-end", "editor", "workspace"
 _ANYWHERE = frozenset({"notification", "lifecycle", "other", "compaction-start", "compaction-end"})
 """What happens in a turn or between turns; everything else shows that there is a turn."""
 
+_OF_AGENTS = frozenset({"subagent-start", "subagent-stop"})
+"""Before the first prompt, agents of the harness's own work for no turn."""
+
 _ENDS: frozenset[Kind] = frozenset({"call-end", "call-failure", "call-denied"})
 _REMEMBERED_DELIVERIES = 256
 _KEPT_TURNS = 64
@@ -129,7 +132,8 @@ class Correlator:
         if self.dialect.names_turns and not event.agent:
             return session.outside
         if current is None:
-            return session.outside if kind in _ANYWHERE else self._open(session, None, event)
+            outside = kind in _ANYWHERE or kind in _OF_AGENTS
+            return session.outside if outside else self._open(session, None, event)
         if kind == "prompt" and not event.agent:
             return self._open(session, None, event)
         return session.outside if kind in _ANYWHERE and not current.is_open else current
@@ -297,6 +301,8 @@ class Correlator:
             self._orphan(turn, event, f"several subagents of that id are running: lines {named}")
         elif event.agent_type:
             why = "the start of this subagent is missing"
+            if not agent:
+                why = "it says a subagent's type and no id, as other subagents may"
             self._orphan(turn, event, why, start_missing=True)
         else:
             why = "it ends a subagent of no type that never started"

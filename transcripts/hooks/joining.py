@@ -20,8 +20,14 @@ from transcripts.hooks.events import HookEvent
 from transcripts.hooks.logs import BadLine
 from transcripts.hooks.preview import preview
 from transcripts.hooks.tree import Node, SessionTree, Tree
-from transcripts.model import Call, CommandExecution, Transcript, UserMessage
-from transcripts.narration import prose
+from transcripts.model import (
+    AnyMessage,
+    Call,
+    CommandExecution,
+    Text,
+    Transcript,
+    UserMessage,
+)
 
 MatchedBy = Literal["id", "input", "order"]
 Told = Literal["hooks", "transcript", "both"]
@@ -131,7 +137,7 @@ def join(
         for node in _nodes(session)
         if node.kind == "call" and node.event is not None
     ]
-    recorded = [one for one in transcript.messages if isinstance(one, Call) and one.external_id]
+    recorded = [one for one in _own(transcript) if isinstance(one, Call) and one.external_id]
     pairs = _paired(seen, recorded, dialect)
     both: list[tuple[_Seen, Call, MatchedBy]] = [
         (seen[place], recorded[other], by) for place, (other, by) in pairs.items()
@@ -185,6 +191,11 @@ def _session(tree: Tree, session_id: str) -> SessionTree:
         f"the log has no event of session {session_id}",
         next_step=f"give a session that it has events of: {others}",
     )
+
+
+def _own(transcript: Transcript) -> Iterator[AnyMessage]:
+    """Yield what happened in this session: what a fork has copied happened in another one."""
+    return (message for message in transcript.messages if message.inherited_from is None)
 
 
 def _nodes(session: SessionTree) -> Iterator[Node]:
@@ -338,10 +349,9 @@ def _prompts(session: SessionTree, known: dict[int, HookEvent], transcript: Tran
         if node.kind == "prompt" and node.event is not None and not known[node.event].agent:
             seen.setdefault(_words(known[node.event].prompt), []).append(node.event)
     recorded: dict[str, list[str]] = {}
-    for message in transcript.messages:
-        human = isinstance(message, UserMessage) and message.author == "human"
-        if human and message.agent is None:
-            recorded.setdefault(_words(prose(message)), []).append(message.id)
+    for message in _own(transcript):
+        if isinstance(message, UserMessage) and message.author == "human" and not message.agent:
+            recorded.setdefault(_words(_said(message)), []).append(message.id)
     both = 0
     only_seen: list[Lone] = []
     only_recorded: list[Lone] = []
@@ -359,6 +369,11 @@ def _prompts(session: SessionTree, known: dict[int, HookEvent], transcript: Tran
             for message in messages[shared:]
         ]
     return _Prompts(both, only_seen, only_recorded)
+
+
+def _said(message: UserMessage) -> str:
+    """Return what a person wrote: hooks are told nothing of what was attached to it."""
+    return "\n".join(part.text for part in message.content if isinstance(part, Text))
 
 
 def _words(text: Any) -> str:

@@ -45,7 +45,7 @@ def _settle(event: HookEvent) -> None:
         return
     if event.status == "failed":
         event.kind = "turn-failure"
-    if event.usage:
+    if bytes(event.usage):
         try:
             usage = msgspec.json.decode(event.usage, type=_Usage)
         except msgspec.DecodeError:
@@ -107,6 +107,7 @@ CODEX = Dialect(
         "the end of a call does not say whether it failed, and no exit code is kept",
         "a call may have no end: an MCP error, a patch that does not fit, an interruption",
         "web searches, plans and calls of a tool that there is not have no event at all",
+        "what is typed to a command that runs has no event",
         "every shell tool is called Bash, whatever the model called",
         "the script that wraps calls in code mode has no event, only the calls that it makes",
         "an interrupted turn has no Stop, and a failed one neither",

@@ -85,7 +85,7 @@ def _settle(event: HookEvent) -> None:
         event.agent, event.agent_parent = event.url, event.release
         event.url = event.release = None
     if event.kind == "permission":
-        if event.input == b"":
+        if not bytes(event.input):
             event.input = event.result
         if event.tool and "/" in event.tool:
             # A request says `server/tool` of what the call says `server-tool`.
