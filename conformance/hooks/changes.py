@@ -259,7 +259,11 @@ def streaming_only_takes_back(
     reading = read(lines, told.agent, BY_NAME[told.dialect])
     unique = reading.dialect.ids == "unique"
     turns = {event.line: event.turn for event in reading.events}
-    subagents = {event.line for event in reading.events if event.layer == "subagent"}
+    by_id = {
+        event.line
+        for event in reading.events
+        if event.layer == "subagent" or (unique and event.part in ("post", "failure"))
+    }
     closed_turns: set[object] = set()
     first: dict[int, int] = {}
     before: dict[int, int] = {}
@@ -270,7 +274,7 @@ def streaming_only_takes_back(
             if now is not None and first.setdefault(end, now) != now:
                 why = f"linked to another start when line {length} came"
                 yield Finding("streaming-only-takes-back", why, (end, first[end], now))
-            if was is not None and now is None and (unique or end in subagents):
+            if was is not None and now is None and end in by_id:
                 why = f"a final link was taken back when line {length} came"
                 yield Finding("streaming-only-takes-back", why, (end, was))
             if was != now and turns[end] in closed_turns and end < length:
