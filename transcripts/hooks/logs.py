@@ -19,12 +19,15 @@ import msgspec
 from transcripts.hooks.canonical import as_written, parse_as_written
 from transcripts.hooks.dialects.base import Dialect
 from transcripts.hooks.events import HookEvent, Time
+from transcripts.hooks.spellings import Spellings
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _PAYLOADS = ("payload", "native", "in")
 _NAMES = ("event", "configuredEventName", "hook", "cfg")
 _TIMES = ("observed_at", "observedAtUtc")
 _TIME_FIELDS = ("observed_at", "stamped_at")
+
+_TOLD_AGAIN = "told again, for a hook that is registered in two spellings: read in the other one"
 
 _Way = tuple[Callable[[bytes], Any], bool]
 """A decoder, and whether what it decodes is a row around the payload."""
@@ -59,6 +62,7 @@ class CaptureLog:
         kinds = self.dialect.kinds
         settle, settled = self.dialect.settle, self.dialect.settled
         keep = self._keep
+        spellings = None if self.dialect.spelt is None else Spellings(self.dialect.spelt)
         # What the last row was like, the next one is like most of the time.
         decoders = _decoders(self.dialect)
         decode, is_row = decoders[0]
@@ -75,6 +79,9 @@ class CaptureLog:
                 if found is None:
                     continue
                 event, (decode, is_row) = found
+            if spellings is not None and spellings.told_again(event):
+                self.bad_lines.append(BadLine(line=number, why=_TOLD_AGAIN))
+                continue
             event.line = number
             kind = event.kind = kinds.get(event.name or "", "other")
             if keep:
@@ -112,8 +119,11 @@ def _opened(row: Any) -> HookEvent:
     """Return the event that stands in a row."""
     event: HookEvent = row.payload
     event.observed_at = row.observed_at
-    if not event.name:
-        event.name = row.event
+    told: str | None = row.event
+    name = event.name
+    if not name or (told != name and told is not None and told.lower() == name.lower()):
+        # A payload may name its event in another spelling than its hook is registered in.
+        event.name = told
     return event
 
 

@@ -19,6 +19,10 @@ Verb = Literal["shell", "read", "edit", "delete", "search", "web", "agent", "ski
 """What a tool does, as far as a summary tells tools apart."""
 
 
+Spelling = Callable[[str], tuple[str, str] | None]
+"""Tells of an event's name which event it is and in which spelling; None where it has but one."""
+
+
 class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """One harness's hook events."""
 
@@ -30,6 +34,9 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     unique_ids: bool
     """A call's id names one call, so that id and name decide; else the id only narrows, and the
     input decides."""
+    spelt: Spelling | None = None
+    """How a name is spelt, where a hook may be registered in several spellings and is then told
+    of each event several times."""
     needs_id: bool = False
     """An end without an id is never linked, however familiar it looks; else a call and an end
     that both lack one are told by tool and input."""

@@ -78,6 +78,15 @@ _KINDS: dict[str, Kind] = {
     "postCompact": "compaction-end",
 }
 _PASCAL = {"UserPromptSubmit": "userPromptSubmitted", "Stop": "agentStop"}
+_ONLY_CAMEL = "userPromptTransformed"
+
+
+def _spelt(name: str) -> tuple[str, str] | None:
+    """Return an event's name in camel case, and which case it came in."""
+    if not name or name == _ONLY_CAMEL:
+        return None
+    camel = _PASCAL.get(name) or name[0].lower() + name[1:]
+    return camel, "camel" if camel == name else "pascal"
 
 
 def _settle(event: HookEvent) -> None:
@@ -105,6 +114,7 @@ COPILOT = Dialect(
         **{name: _KINDS[camel] for name, camel in _PASCAL.items()},
     },
     unique_ids=False,
+    spelt=_spelt,
     verbs={
         "bash": "shell",
         "Bash": "shell",

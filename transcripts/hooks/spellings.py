@@ -1,0 +1,49 @@
+"""Events that a harness tells twice, because hooks are registered under both of their spellings.
+
+One of two tellings is read: that of the spelling in which a session's first event came. The
+other is no second call; its lines are named as lines of which nothing came.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import msgspec
+
+from transcripts.hooks.dialects.base import Spelling
+from transcripts.hooks.events import HookEvent
+
+_MOST_SESSIONS = 1024
+
+
+class _Session(msgspec.Struct):
+    """What one session's events are spelt like so far."""
+
+    read: str
+    seen: set[tuple[str, str]] = msgspec.field(default_factory=set)
+    both: bool = False
+
+
+class Spellings:
+    """Tells of each event whether it is the second telling of what was told already."""
+
+    def __init__(self, spelt: Spelling) -> None:
+        self._spelt = spelt
+        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+
+    def told_again(self, event: HookEvent) -> bool:
+        """Take an event; return whether its session tells all in another spelling too."""
+        found = self._spelt(event.name or "")
+        if found is None:
+            return False
+        name, spelling = found
+        session = self._sessions.get(event.session or "")
+        if session is None:
+            session = self._sessions[event.session or ""] = _Session(spelling)
+            if len(self._sessions) > _MOST_SESSIONS:
+                self._sessions.popitem(last=False)
+        session.seen.add((name, spelling))
+        if spelling == session.read:
+            return False
+        session.both = session.both or (name, session.read) in session.seen
+        return session.both
