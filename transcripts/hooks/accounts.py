@@ -11,7 +11,7 @@ from transcripts.hooks.skills import SkillEvidence
 from transcripts.hooks.summary import SkillRow, SubagentRow, Summary, TokenRow, ToolRow
 
 
-class Tool(msgspec.Struct):
+class Tool(msgspec.Struct, gc=False):
     """A tool's calls; ``duration`` in milliseconds, None until one of them is known."""
 
     count: int = 0
@@ -19,7 +19,7 @@ class Tool(msgspec.Struct):
     duration: float | None = None
 
 
-class Account(msgspec.Struct, kw_only=True):
+class Account(msgspec.Struct, kw_only=True, omit_defaults=True):
     """What has been counted of one turn, or of what happens outside of a session's turns.
 
     Plain values only, so that it can be put away and taken up again. What two layers of hooks
@@ -70,6 +70,8 @@ class Account(msgspec.Struct, kw_only=True):
 
     def mcp(self) -> dict[str, Tool]:
         """Return the MCP servers' tools by the layer of hooks that saw more of them."""
+        if not self.mcp_above:
+            return self.mcp_below
         above, below = (
             sum(row.count for row in rows.values()) for rows in (self.mcp_above, self.mcp_below)
         )
@@ -129,20 +131,21 @@ def _add_rows(rows: dict[str, Tool], more: Mapping[str, Tool]) -> None:
 
 
 def _add_names(total: Account, part: Account) -> None:
+    if part.first is not None and (total.first is None or part.first < total.first):
+        total.first = part.first
+    if part.last is not None and (total.last is None or part.last > total.last):
+        total.last = part.last
+    if part.subagents:
+        total.subagents.extend(part.subagents)
     for key, path in part.read.items():
         total.read.setdefault(key, path)
     for key, path in part.written.items():
         total.written.setdefault(key, path)
     for key, name in part.slash_commands.items():
         total.slash_commands.setdefault(key, name)
-    total.subagents.extend(part.subagents)
     for skill, evidence in part.skills.items():
         for one in evidence:
             total.note_skill(skill, one)
-    if part.first is not None and (total.first is None or part.first < total.first):
-        total.first = part.first
-    if part.last is not None and (total.last is None or part.last > total.last):
-        total.last = part.last
 
 
 def _session_tokens(
