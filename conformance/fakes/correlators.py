@@ -297,7 +297,7 @@ class NaiveCorrelator:
         starts = {(e.session, e.id): e.line for e in events if e.kind == "subagent-start"}
         for event in events:
             if event.kind == "subagent-stop" and (event.session, event.id) in starts:
-                links.append(_Link(event.line, starts[event.session, event.id], "stop"))
+                links.append(_Link(event.line, starts.pop((event.session, event.id)), "stop"))
         return links + self._spawns(events, agent)
 
     def _spawns(self, events: Sequence[_Event], agent: str) -> list[_Link]:

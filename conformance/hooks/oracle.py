@@ -61,7 +61,10 @@ class _Turn:
         self._dialect = reading.dialect
         self._pres = [event for event in events if event.part == "pre" and not event.again]
         ends = [event for event in events if event.part in ("post", "failure")]
-        ended = self._judge(ends, self._pres, "end", lambda end, start: start.line < end.line)
+        if self._dialect.ids == "unique":
+            ended = self._at_once(ends, self._pres, "end")
+        else:
+            ended = self._judge(ends, self._pres, "end", lambda end, start: start.line < end.line)
         self._closed = {start: end for end, start in ended.items()}
         failed = {event.line for event in ends if event.part == "failure"}
         befores = [event for event in events if event.part == "before"]
@@ -88,11 +91,10 @@ class _Turn:
         for layer, reached in (("read", self._open), ("edit", self._not_failed)):
             files = [event for event in events if event.part == "file" and event.layer == layer]
             self._judge(files, self._pres, "file", reached)
-        self._judge(
+        self._at_once(
             [event for event in events if event.part == "subagent-stop"],
             [event for event in events if event.part == "subagent-start"],
             "stop",
-            lambda end, start: start.line < end.line,
         )
 
     def _open(self, inner: Seen, call: Seen) -> bool:
@@ -103,6 +105,22 @@ class _Turn:
     def _not_failed(self, inner: Seen, call: Seen) -> bool:
         """Whether a call had begun and not failed: what is done may be told after a success."""
         return call.line < inner.line and (call.line not in self._failed or self._open(inner, call))
+
+    def _at_once(self, ends: Sequence[Seen], starts: Sequence[Seen], role: Role) -> dict[int, int]:
+        """Give each end, as it comes, the one open start that has its id: that is final."""
+        found: dict[int, int] = {}
+        for end in ends:
+            fitting = [
+                start.line
+                for start in starts
+                if start.line < end.line
+                and start.line not in found.values()
+                and admits(self._dialect, end, start) is not None
+            ]
+            if len(fitting) == 1:
+                found[end.line] = fitting[0]
+        self.links |= {Link(end, start, role) for end, start in found.items()}
+        return found
 
     def _judge(
         self,

@@ -374,6 +374,16 @@ def traps() -> tuple[Trap, ...]:
             ],
         ),
         _trap(
+            "a-subagent-that-stops-twice",
+            "claude",
+            [
+                Step("subagent-start", subagent),
+                Step("subagent-stop", subagent),
+                Step("subagent-start", subagent._replace(number=11), lost=True),
+                Step("subagent-stop", subagent._replace(number=11)),
+            ],
+        ),
+        _trap(
             "a-read-with-the-id-of-a-subagent",
             "cursor",
             [
