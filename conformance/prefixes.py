@@ -146,7 +146,7 @@ class Cutting:
 
     def at(self, length: int) -> Iterator[str]:
         """Cut the file to so many bytes, read it both ways, and yield what is wrong."""
-        self.file.write_bytes(self.content[:length])
+        rewritten(self.file, self.content[:length])
         for recover in (False, True):
             try:
                 part = self.read(recover=recover)
@@ -154,6 +154,16 @@ class Cutting:
                 continue
             for departure in departures(self.whole, part):
                 yield f"{length} bytes, {'recovered' if recover else 'strict'}: {departure}"
+
+
+def rewritten(path: Path, content: bytes) -> None:
+    """Put a file of this content in the place of another one.
+
+    Some file systems bring a file that was emptied and written again to the disk at once; done
+    for every byte of a session, that is most of the time.
+    """
+    path.unlink(missing_ok=True)
+    path.write_bytes(content)
 
 
 def _waits(message: AnyMessage, whole: Transcript) -> bool:

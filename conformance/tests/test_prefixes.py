@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.corpus import Case, cases, find_corpus
-from conformance.prefixes import Cutting, cuts, departures
+from conformance.prefixes import Cutting, cuts, departures, rewritten
 from transcripts.errors import DamagedRecord
 from transcripts.model import (
     AgentMessage,
@@ -127,7 +127,7 @@ def cut_inside(release: str, scratch: Path, most: int) -> Iterator[tuple[list[An
     path = scratch / "cut.jsonl"
     for line in kinds.values():
         for length in range(1, len(line) - 1, max(1, len(line) // most)):
-            path.write_bytes(BEFORE + line[:length])
+            rewritten(path, BEFORE + line[:length])
             read = jsonlines.read(path, scratch, recover=True)
             yield [record.value for record in read.records], [one.offset for one in read.damage]
     with pytest.raises(DamagedRecord, match=re.escape(f"{path}:2 (byte ")):
