@@ -31,6 +31,8 @@ def test_a_case_recorded_again_is_the_one_committed(
     theirs = {p.relative_to(committed): p.read_bytes() for p in committed.rglob("*") if p.is_file()}
     # What our reader makes of it is nothing that a recording is made of.
     theirs.pop(Path("expected.json"), None)
+    # Its run with hooks is a recording of its own.
+    theirs = {path: content for path, content in theirs.items() if path.parts[0] != "hooked"}
     facts, known = (json.loads(files.pop(Path("case.json"))) for files in (ours, theirs))
     assert ours == theirs
     # On which machine it was recorded is part of a case, but of nothing that is in it; and a
@@ -40,5 +42,6 @@ def test_a_case_recorded_again_is_the_one_committed(
         # What was recorded before streams were has none, and says nothing of them.
         one.setdefault("streams", {})
         one.setdefault("one_sided", None)
+        one.pop("hooked", None)
     assert facts == known
     assert facts["resumed"]
