@@ -9,6 +9,7 @@ from pathlib import Path
 from conformance.coverage import coverage
 from conformance.index import INDEX, index_text
 from conformance.report.coverage import page
+from conformance.report.hooks import blind_spots
 from conformance.report.markdown import placed, table
 from conformance.shapes import SHAPES, schema_of
 from conformance.verdicts import Cell
@@ -29,6 +30,8 @@ def generated(corpus: Path, cells: Callable[[], Sequence[Cell]]) -> dict[Path, s
     }
     files[corpus / INDEX] = index_text(corpus)
     files[ROOT / "docs" / "coverage.md"] = page(coverage(corpus))
+    hooks = ROOT / "docs" / "hooks.md"
+    files[hooks] = placed(hooks, blind_spots(), "dialects")
     readme = ROOT / "README.md"
     files[readme] = placed(readme, table(cells()))
     return files

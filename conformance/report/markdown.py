@@ -8,7 +8,7 @@ from pathlib import Path
 from conformance.report.summary import kinds_of, ranged, stores_of
 from conformance.verdicts import DEFECTS, Cell
 
-START, END = "<!-- fidelity:start -->", "<!-- fidelity:end -->"
+_FIDELITY = "fidelity"
 
 
 class NoMarkers(Exception):
@@ -53,10 +53,11 @@ def put(page: Path, text: str) -> None:
     page.write_text(placed(page, text), encoding="utf-8")
 
 
-def placed(page: Path, text: str) -> str:
-    """Return a page's text with a table between its markers."""
-    before, start, rest = page.read_text(encoding="utf-8").partition(START)
-    _, end, after = rest.partition(END)
-    if not start or not end:
-        raise NoMarkers(f"{page}: has no {START} … {END} to put the table between")
-    return f"{before}{START}\n\n{text}\n\n{END}{after}"
+def placed(page: Path, text: str, name: str = _FIDELITY) -> str:
+    """Return a page's text with a generated one between the markers of its name."""
+    start, end = f"<!-- {name}:start -->", f"<!-- {name}:end -->"
+    before, began, rest = page.read_text(encoding="utf-8").partition(start)
+    _, ended, after = rest.partition(end)
+    if not began or not ended:
+        raise NoMarkers(f"{page}: has no {start} … {end} to put a table between")
+    return f"{before}{start}\n\n{text}\n\n{end}{after}"

@@ -72,7 +72,8 @@ def _show_session(console: Console, session: CountedSession) -> None:
     if left_out:
         table.add_row(Text(f"… {left_out:,} more turns", style="dim"))
     table.add_section()
-    table.add_row(Text(f"{total.turns:,} turns", style="bold"), *_figures(total))
+    turns = "1 turn" if total.turns == 1 else f"{total.turns:,} turns"
+    table.add_row(Text(turns, style="bold"), *_figures(total))
     title = plain(session.title or session.id or "Unknown session")
     console.print(Text(title, style="bold"), Text(plain(session.id or ""), style="dim"))
     console.print(table)

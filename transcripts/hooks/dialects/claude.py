@@ -1,4 +1,4 @@
-"""Claude Code: one id a call from 2.1.50 on, none before; a turn's id from 2.1.196 on.
+"""Claude Code: one id a call from 2.0.77 on, none before; a turn's id from 2.1.196 on.
 
 Source: recordings of this project; https://code.claude.com/docs/en/hooks.
 """
@@ -127,7 +127,9 @@ CLAUDE = Dialect(
         }
     ),
     blind_spots=(
-        "releases before 2.1.112 send nothing when a call fails: it stays open",
+        "releases before 2.0.77 give calls no id, and send nothing when one fails: it stays open",
+        "a call that is interrupted or refused has no end",
+        "before 2.1.112 the calls of a subagent do not say that they are its",
         "a call of a tool that there is not has no event at all",
         "thoughts have no event; answers have one only where MessageDisplay is known",
         "a permission request names no call: it is told by tool and input",
