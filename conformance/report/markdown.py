@@ -11,6 +11,13 @@ from conformance.verdicts import DEFECTS, Cell
 _FIDELITY = "fidelity"
 
 
+def _markers(name: str) -> tuple[str, str]:
+    return f"<!-- {name}:start -->", f"<!-- {name}:end -->"
+
+
+START, END = _markers(_FIDELITY)
+
+
 class NoMarkers(Exception):
     """The page has no place for the table."""
 
@@ -55,7 +62,7 @@ def put(page: Path, text: str) -> None:
 
 def placed(page: Path, text: str, name: str = _FIDELITY) -> str:
     """Return a page's text with a generated one between the markers of its name."""
-    start, end = f"<!-- {name}:start -->", f"<!-- {name}:end -->"
+    start, end = _markers(name)
     before, began, rest = page.read_text(encoding="utf-8").partition(start)
     _, ended, after = rest.partition(end)
     if not began or not ended:

@@ -15,7 +15,7 @@ from transcripts.hooks.events import HookEvent, Kind
 from transcripts.hooks.keeping import KeptTurns
 from transcripts.hooks.logs import BadLine
 from transcripts.hooks.matching import Link
-from transcripts.hooks.outcomes import duration
+from transcripts.hooks.outcomes import call_status, duration
 from transcripts.hooks.pairing import Orphan
 from transcripts.hooks.paths import same_file_key
 from transcripts.hooks.preview import preview
@@ -188,7 +188,7 @@ class Counter:
         told = self._told
         if told is not None and isinstance(told, Orphan) and told.start_missing:
             row.count += 1
-        if event.kind != "call-end":
+        if event.kind != "call-end" or self._states_failure(event):
             row.failed += 1
             account.failures += 1
             at = None
@@ -207,6 +207,11 @@ class Counter:
                 self._ends[event.line] = (row, at)
         elif at is not None and ended.at is not None:
             row.duration = add_optional(row.duration, _milliseconds(ended.at, at))
+
+    def _states_failure(self, event: HookEvent) -> bool:
+        """Return whether the output of a call that ended says that it did not go well."""
+        dialect = self._dialect
+        return dialect.states_results and call_status(event, dialect) in ("failed", "declined")
 
     def _tool(self, name: str) -> _Tool:
         """Return what a tool is, asked once of each name."""

@@ -44,6 +44,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """Events carry their turn's id, so that one without belongs to none."""
     failure_shown: bool = True
     """A failed call ends in an event of its own, so that another end says it went well."""
+    states_results: bool = False
+    """A call's output states in a field how it went, though it has ended as any other."""
     redelivers: frozenset[str] = frozenset()
     """The tools whose start may arrive twice, byte for byte."""
     layered: bool = False

@@ -115,6 +115,7 @@ COPILOT = Dialect(
     },
     unique_ids=False,
     spelt=_spelt,
+    states_results=True,
     verbs={
         "bash": "shell",
         "Bash": "shell",
@@ -169,6 +170,7 @@ COPILOT = Dialect(
     ),
     blind_spots=(
         "no call has an id: equal calls that are open together can't be told apart",
+        "releases before 0.0.423 name the session in the agent's stop only",
         "no event names its turn: a turn goes from one prompt to the next",
         "a command that exits with another code than 0 is reported as a success",
         "a permission request may name another tool than the call that it is for",
