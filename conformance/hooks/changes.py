@@ -313,7 +313,10 @@ def _judged_late(correlate: Correlate, late: Conversation, choices: Choices) -> 
 def _closed_by(
     happening: Happening, turns: Mapping[int, tuple[str, Any]], line: int
 ) -> set[tuple[str, Any]]:
-    """Return the turns that an event closes: those of its session that came before it."""
+    """Return the turns that an event closes: those of its session that came before it.
+
+    What names no turn where it should is of none, and no prompt closes that.
+    """
     last = happening.part == "boundary" and happening.event in ("sessionEnd", "SessionEnd")
     if happening.part != "prompt" and not last:
         return set()
@@ -321,7 +324,7 @@ def _closed_by(
     return {
         turns[number]
         for number in range(1, line)
-        if turns[number][0] == session and (last or turns[number][1] != turn)
+        if turns[number][0] == session and (last or turns[number][1] not in (turn, None))
     }
 
 
