@@ -63,9 +63,7 @@ def batch_and_incremental(dialect: str, tape: bytes) -> Sequence[Finding]:
     return list(same_tree(correlate, correlate_while_looking, told))
 
 
-FALLS_INTO: Mapping[str, str] = {
-    "read-told-twice-around-another": "only the last start of an id is remembered",
-}
+FALLS_INTO: Mapping[str, str] = {}
 """Known faults; one that is gone fails here until its line is."""
 
 

@@ -210,14 +210,16 @@ class Correlator:
         """Return whether this very start was seen already, where a harness sends it twice."""
         if not event.call or not event.tool:
             return False
-        said = b"\0".join((event.tool.encode(), bytes(event.input), (event.cwd or "").encode()))
+        # Several starts may have one id: each of them may arrive again, whatever came in between.
+        names = (event.call.encode(), event.tool.encode(), (event.cwd or "").encode())
+        said = b"\0".join((*names, bytes(event.input)))
         if turn.deliveries is None:
             turn.deliveries = OrderedDict()
-        seen = turn.deliveries.get(event.call)
-        if seen is not None and seen[0] == said:
-            self._link(turn, event.line, seen[1], "redelivery", ("the whole payload",))
+        seen = turn.deliveries.get(said)
+        if seen is not None:
+            self._link(turn, event.line, seen, "redelivery", ("the whole payload",))
             return True
-        turn.deliveries[event.call] = (said, event.line)
+        turn.deliveries[said] = event.line
         if len(turn.deliveries) > _REMEMBERED_DELIVERIES:
             turn.deliveries.popitem(last=False)
         return False

@@ -41,7 +41,7 @@ class Turn:
         self.is_open = True
         self.known: TurnPairs | None = None
         self._make = make
-        self.deliveries: OrderedDict[str, tuple[bytes, int]] | None = None
+        self.deliveries: OrderedDict[bytes, int] | None = None
         self.calls: dict[str, list[int]] = {}
         self.spawners: dict[str, list[int]] = {}
 
