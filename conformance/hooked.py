@@ -25,6 +25,7 @@ from conformance.corpus import Case
 from conformance.matrix import read_case
 from live.calls import ScriptedCall, calls
 from live.hooklog import LOGS
+from transcripts.errors import SessionNotFound
 from transcripts.hooks import build_tree, read_log
 from transcripts.hooks.dialects import find_dialect
 from transcripts.hooks.joining import Join, join
@@ -45,6 +46,7 @@ What = Literal[
     "subagents",
     "orphan",
     "phantom",
+    "join",
     "join-seen-only",
     "join-recorded-only",
     "join-disagrees",
@@ -361,7 +363,11 @@ class _Retold:
 
     def _joined(self) -> Iterator[Difference]:
         transcript = read_case(self.case, store_class(self.agent))
-        found: Join = join(read_log(self.log, self.agent), self.dialect, transcript)
+        try:
+            found: Join = join(read_log(self.log, self.agent), self.dialect, transcript)
+        except SessionNotFound:
+            yield Difference("join", "no event is of the session")
+            return
         for one in found.only_in_hooks:
             yield Difference("join-seen-only", f"{one.kind} {_short(one.name or '')}")
         for one in found.only_in_transcript:

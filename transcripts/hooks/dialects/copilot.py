@@ -170,7 +170,8 @@ COPILOT = Dialect(
     ),
     blind_spots=(
         "no call has an id: equal calls that are open together can't be told apart",
-        "releases before 0.0.423 name the session in the agent's stop only",
+        "releases before 0.0.423 name the session in an agent's stop or nowhere",
+        "1.0.20 tells of no call's start",
         "no event names its turn: a turn goes from one prompt to the next",
         "a command that exits with another code than 0 is reported as a success",
         "a permission request may name another tool than the call that it is for",
