@@ -16,7 +16,7 @@ from transcripts.stores.base import Unlisted, WrittenSession
 
 _LONGEST_MESSAGE_LINES = 12
 _OTHER_LINE_ENDS = frozenset("\x85\u2028\u2029")
-_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _LONGEST_TITLE = 100
 _AUTHOR_STYLES = {"human": "bold cyan", "model": "green", "agent": "green"}
 _STATUS_MARKS = {"failed": "red", "unresolved": "yellow", "cancelled": "yellow", "declined": "red"}

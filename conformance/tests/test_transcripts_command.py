@@ -242,7 +242,7 @@ def test_arguments_too_deep_to_write_are_refused_before_anything_is_written(
 
 def test_a_transcript_cannot_drive_the_terminal_and_loses_no_letters(tmp_path: Path):
     file = tmp_path / "odd.jsonl"
-    content = "a\u001b]0;title\u0007b \u202ec \U0001f469\u200d\U0001f33e one\u2028two"
+    content = "a\u001b]0;title\u0007b \u202e\u200f\u061cc \U0001f469\u200d\U0001f33e one\u2028two"
     row: dict[str, Any] = {
         "type": "user",
         "uuid": "6a1f0e9c-0000-4000-8000-000000000001",
