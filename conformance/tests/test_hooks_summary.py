@@ -258,3 +258,26 @@ def test_memory_does_not_grow_with_the_length_of_a_log() -> None:
 
     peak(100)
     assert peak(800) < 2 * peak(200)
+
+
+def test_text_that_is_no_unicode_is_counted_like_any_other() -> None:
+    half = {"conversation_id": "\ud800", "generation_id": "\udfff", "workspace_roots": ["\ud800"]}
+    lines = log_lines([{**event, **half} for event in call(1, "\udc00", 1, command="x")])
+    document = summary_of("cursor", lines)
+    (session,) = document["sessions"]
+    assert (session["id"], session["workspace"]) == ("\ud800", "\ud800")
+    (turn,) = session["turns"]
+    assert turn["id"] == "\udfff"
+    assert turn["summary"]["tools"] == [
+        {"name": "\udc00", "count": 1, "failed": 0, "duration_ms": 70}
+    ]
+
+
+def test_a_number_that_is_out_of_all_measure_and_a_time_before_utc_cost_nothing_else() -> None:
+    events = [
+        cursor("stop", 1, status="completed", input_tokens=10**30),
+        {**cursor("afterAgentThought", text="x"), "observed_at": "9999-12-31T23:59:59-14:00"},
+    ]
+    document = summary_of("cursor", log_lines(events))
+    found = only_session(document)
+    assert (found["thoughts"], found["tokens"]["input"]) == (1, 10**30)
