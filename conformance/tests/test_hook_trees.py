@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from time import process_time
 from typing import Any
 
 import pytest
@@ -293,3 +294,37 @@ def test_a_field_of_an_odd_type_costs_that_field_only() -> None:
     assert tree["unknown"] == [
         {"event": "PreToolUse", "known": True, "fields": ["agent_type"], "count": 1}
     ]
+
+
+def test_a_stop_without_an_id_is_not_said_to_lack_its_start() -> None:
+    tree = tree_of(
+        "cursor",
+        log_lines(
+            [
+                cursor("subagentStart", 1, subagent_id="a", subagent_type="explore"),
+                cursor("subagentStop", 2, subagent_type="explore", status="completed"),
+            ]
+        ),
+    )
+    assert [one["why"] for one in tree["orphans"]] == ["the payload has no id of a subagent"]
+
+
+def test_a_number_of_any_length_costs_no_event() -> None:
+    start = cursor("preToolUse", 1, tool_name="Shell", tool_use_id="a", tool_input={"n": 7})
+    end = {**start, "hook_event_name": "postToolUse"}
+    lines = [line.replace(b"7", b"7" * 5000) for line in log_lines([start, end])]
+    lines = [line.replace(b"}}", b'}, "fresh": {}}') for line in lines]
+    tree = tree_of("cursor", lines)
+    assert not tree["bad_lines"]
+    assert node_of(tree, 1)["status"] == "completed"
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_a_crowd_of_calls_under_one_unique_id_is_never_told_apart_nor_waited_for(fits: bool):
+    start = claude("PreToolUse", 1, tool_name="Bash", tool_use_id="a", tool_input={})
+    end = claude("PostToolUse", 2, tool_name="Bash" if fits else "Edit", tool_use_id="a")
+    began = process_time()
+    tree = tree_of("claude", log_lines([start] * 20_000 + [end] * 20_000))
+    assert process_time() - began < 20
+    assert len(tree["orphans"]) == 20_000
+    assert all(len(one["why"]) < 100 for one in tree["orphans"])

@@ -201,5 +201,13 @@ def _name(event: HookEvent, dialect: Dialect) -> str | None:
 
 
 def payload_of(event: HookEvent) -> Any:
-    """Return an event's whole payload, as plain values."""
-    return unwrapped(event.payload)[0] if event.payload else None
+    """Return an event's whole payload, as plain values.
+
+    A number of more digits than this reader takes leaves the row as the text that it is.
+    """
+    if not event.payload:
+        return None
+    try:
+        return unwrapped(event.payload)[0]
+    except (ValueError, RecursionError):
+        return event.payload.decode("utf-8", "replace").rstrip("\r\n")

@@ -8,13 +8,14 @@ its place there, and never changes what was settled.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Protocol
 
 from transcripts.hooks.canonical import canonical_input
 from transcripts.hooks.dialects.base import Dialect
 from transcripts.hooks.events import LAYERS, HookEvent, Kind
-from transcripts.hooks.matching import Link, Role
+from transcripts.hooks.matching import NAMED, Link, Role
 from transcripts.hooks.outcomes import stated
 from transcripts.hooks.pairing import Orphan, TurnPairs
 from transcripts.hooks.sessions import OpenCall, Session, Turn
@@ -34,6 +35,8 @@ _KEPT_TURNS = 64
 _KEPT_SESSIONS = 1024
 _MOST_WAITING = 50_000
 """So many events of one open turn are compared; then what is certain of them is settled."""
+_MOST_OF_ONE_ID = 256
+"""With more calls open under one id that no two may share, an end is not looked for among them."""
 
 
 class Sink(Protocol):
@@ -237,7 +240,7 @@ class Correlator:
             self._settle_if_due(turn)
             return turn
         named = session.open_calls.get(native) or []
-        fitting = [call for call in named if _fits(call, event)]
+        fitting = _fitting(named, event)
         if len(fitting) != 1:
             self._orphan(turn, event, _why_not(named, fitting), start_missing=not named)
             return turn
@@ -299,8 +302,10 @@ class Correlator:
             del session.open_agents[agent]
             self._link(turn, event.line, lines[0], "stop", ("agent_id",))
         elif lines:
-            named = ", ".join(map(str, lines))
-            self._orphan(turn, event, f"several subagents of that id are running: lines {named}")
+            why = f"several subagents of that id are running: lines {_listed(lines)}"
+            self._orphan(turn, event, why)
+        elif event.agent_type and not agent:
+            self._orphan(turn, event, "the payload has no id of a subagent")
         elif event.agent_type:
             why = "the start of this subagent is missing"
             if not agent:
@@ -372,6 +377,17 @@ def _evidence(call: OpenCall, event: HookEvent) -> tuple[tuple[str, ...], bool]:
 _BY_ID = ("tool_use_id",)
 
 
+def _fitting(named: list[OpenCall], event: HookEvent) -> list[OpenCall]:
+    """Return the open calls of an id that an end may be of: of many a few, for none is decided."""
+    if len(named) > _MOST_OF_ONE_ID:
+        return []
+    return list(islice((call for call in named if _fits(call, event)), NAMED))
+
+
+def _listed(lines: Sequence[int]) -> str:
+    return ", ".join(map(str, lines[: NAMED - 1])) + (", …" if len(lines) >= NAMED else "")
+
+
 def _fits(call: OpenCall, event: HookEvent) -> bool:
     """Return whether an end that has a call's id contradicts it in nothing else."""
     if event.tool and call.tool and event.tool != call.tool:
@@ -380,8 +396,10 @@ def _fits(call: OpenCall, event: HookEvent) -> bool:
 
 
 def _why_not(named: list[OpenCall], fitting: list[OpenCall]) -> str:
+    if len(named) > _MOST_OF_ONE_ID:
+        return f"too many open calls have this id, the first is of line {named[0].line}"
     if fitting:
-        lines = ", ".join(str(call.line) for call in fitting)
+        lines = _listed([call.line for call in fitting])
         return f"several open calls have this id: lines {lines}"
     if named:
         return f"the open call of this id is of another tool or turn: line {named[0].line}"

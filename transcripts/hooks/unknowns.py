@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from transcripts.hooks.dialects.base import Dialect
 from transcripts.hooks.events import HookEvent
@@ -13,9 +13,10 @@ from transcripts.hooks.tree import Unknown
 def unknowns(events: Iterable[HookEvent], dialect: Dialect) -> list[Unknown]:
     """Return the unknown events, and the unknown or odd fields of known ones, most seen first."""
     counts: dict[tuple[str, bool, tuple[str, ...]], int] = {}
+    familiar = dialect.fields
     for event in events:
         known = event.kind != "other"
-        fields = tuple(sorted({*_unknown_fields(event, dialect), *event.odd}))
+        fields = tuple(sorted({*_unknown_fields(event, familiar), *event.odd}))
         if not known or fields:
             key = (event.name or "(no name)", known, fields)
             counts[key] = counts.get(key, 0) + 1
@@ -25,7 +26,11 @@ def unknowns(events: Iterable[HookEvent], dialect: Dialect) -> list[Unknown]:
     ]
 
 
-def _unknown_fields(event: HookEvent, dialect: Dialect) -> set[str]:
+def _unknown_fields(event: HookEvent, familiar: frozenset[str]) -> Set[str]:
     if not event.payload:
-        return set()
-    return unwrapped(event.payload)[0].keys() - dialect.fields
+        return frozenset()
+    try:
+        return unwrapped(event.payload)[0].keys() - familiar
+    except (ValueError, RecursionError):
+        # The event was read; something in it that nobody asks for is beyond this reader.
+        return frozenset()
