@@ -30,6 +30,7 @@ from transcripts.model import (
     Plan,
     Reasoning,
     SubAgent,
+    ToolCall,
     Transcript,
     UserMessage,
     UserQuestion,
@@ -64,6 +65,8 @@ _TOLD_LATER: dict[type[Message], frozenset[str]] = {
     Message: frozenset({"external_id", "inherited_from"}),
     # Codex does not say who wants a history replaced: what else happens in the turn says it.
     CompactBoundary: frozenset({"trigger"}),
+    # Copilot until 0.0.423 tells which part of a name is the server's when the call begins.
+    ToolCall: frozenset({"server"}),
 }
 """What may be None until a later record tells it, and may not change from then on."""
 
@@ -208,8 +211,17 @@ def _changed(part: AnyMessage, whole: AnyMessage) -> Iterator[str]:
         if isinstance(part, Reasoning) and field.name == "content":
             # The words come first, what only their provider can read may come behind them.
             after = after[: len(before)]
+        if field.name == "name" and _named_apart(part, whole):
+            continue
         if before != after and not (before is None and field.name in told_later):
             yield f"{part.kind} {part.id}: {field.name} was {before!r:.80} and is {after!r:.80}"
+
+
+def _named_apart(part: AnyMessage, whole: AnyMessage) -> bool:
+    """Whether a call's name was told together with its server's, before they were told apart."""
+    if not isinstance(part, ToolCall) or not isinstance(whole, ToolCall):
+        return False
+    return part.server is None and part.name == f"{whole.server}-{whole.name}"
 
 
 def _of(message: AnyMessage, listed: Mapping[type[Message], frozenset[str]]) -> frozenset[str]:

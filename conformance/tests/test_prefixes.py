@@ -21,6 +21,7 @@ from transcripts.model import (
     CompactBoundary,
     Location,
     Text,
+    ToolCall,
     Transcript,
     UserMessage,
 )
@@ -191,6 +192,13 @@ def test_what_nothing_told_may_be_told_later_and_then_stays() -> None:
     told = replace(WHOLE, messages=tuple(replace(one, external_id="x") for one in WHOLE.messages))
     assert list(departures(told, WHOLE)) == []
     assert len(list(departures(WHOLE, told))) == len(WHOLE.messages)
+
+
+def test_a_server_may_be_told_apart_from_the_name_that_held_it_and_from_no_other() -> None:
+    whole = ToolCall(id="4", author="model", name="echo", server="parrot")
+    for name, found in (("parrot-echo", 0), ("crow-echo", 1)):
+        part = replace(whole, name=name, server=None)
+        assert len(list(departures(_lined(whole), _lined(part)))) == found
 
 
 def _lined(*messages: Any) -> Transcript:
