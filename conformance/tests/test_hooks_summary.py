@@ -281,3 +281,17 @@ def test_a_number_that_is_out_of_all_measure_and_a_time_before_utc_cost_nothing_
     document = summary_of("cursor", log_lines(events))
     found = only_session(document)
     assert (found["thoughts"], found["tokens"]["input"]) == (1, 10**30)
+
+
+@pytest.mark.parametrize("teller", ["before", "after"])
+def test_an_mcp_server_that_only_one_of_two_events_names_is_the_call_s(teller: str) -> None:
+    said = {"tool_name": "get", "tool_input": "{}"}
+    named = {"mcp_server_name": "srv"}
+    events = [
+        cursor("beforeMCPExecution", 1, **said, **(named if teller == "before" else {})),
+        cursor(
+            "afterMCPExecution", 2, **said, **(named if teller == "after" else {}), duration=900
+        ),
+    ]
+    found = only_session(summary_of("cursor", log_lines(events)))
+    assert found["mcp_tools"] == [{"name": "srv/get", "count": 1, "failed": 0, "duration_ms": 900}]

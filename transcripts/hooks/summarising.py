@@ -96,7 +96,8 @@ class Counter:
         self._tools: dict[str, _Tool] = {}
         self._starts: dict[int, datetime] = {}
         self._ends: dict[int, tuple[Tool, datetime | None]] = {}
-        self._mcp: dict[int, tuple[Tool, HookEvent]] = {}
+        self._mcp: dict[int, tuple[Account, str, HookEvent]] = {}
+        self._mcp_begun: dict[Turn, dict[int, str]] = {}
         self._told: Link | Orphan | None = None
 
     def add(self, event: HookEvent) -> None:
@@ -129,7 +130,8 @@ class Counter:
         """Count the time of a call whose end is known now."""
         self._told = link
         if link.event in self._mcp:
-            self._count_mcp_time(link.event, self._starts.get(link.to))
+            named = self._mcp_begun.get(turn, {}).pop(link.to, None)
+            self._count_mcp_time(link.event, self._starts.get(link.to), named)
         if link.role != "end":
             return
         began = self._starts.pop(link.to, None)
@@ -153,6 +155,7 @@ class Counter:
 
     def closed(self, turn: Turn) -> None:
         """Put away what a turn comes to."""
+        self._mcp_begun.pop(turn, None)
         account = self._accounts.pop(turn, None)
         if account is not None:
             self._kept.keep(turn, account)
@@ -262,19 +265,39 @@ class Counter:
         """Count an MCP call, and how long it took once it is over."""
         name = event.tool or event.server or "MCP"
         key = f"{event.server}/{name}" if event.server and event.tool else name
-        row = _row(account.mcp_below, key)
         if event.kind == "mcp-after":
-            self._mcp[event.line] = row, event
+            self._mcp[event.line] = account, key, event
             if self._told is not None:
                 # It came late, and what it belongs to was told before this.
                 self._count_mcp_time(event.line, None)
         else:
-            row.count += 1
+            _row(account.mcp_below, key).count += 1
+            begun = self._mcp_begun.setdefault(turn, {})
+            begun[event.line] = key
+            if len(begun) > _MOST_OPEN:
+                del begun[next(iter(begun))]
             self._began(event)
 
-    def _count_mcp_time(self, line: int, began: datetime | None) -> None:
-        """Count how long an MCP call took; its unit shows by when it began."""
-        row, event = self._mcp.pop(line)
+    def _count_mcp_time(
+        self, line: int, began: datetime | None, begun_as: str | None = None
+    ) -> None:
+        """Count how long an MCP call took; its unit shows by when it began.
+
+        ``begun_as``: the row in which its start was counted. Only one of the two may name the
+        server; the call is then told by both.
+        """
+        account, key, event = self._mcp.pop(line)
+        rows = account.mcp_below
+        if begun_as is not None and begun_as != key:
+            if event.server:
+                known = rows[begun_as]
+                known.count -= 1
+                if known == Tool():
+                    del rows[begun_as]
+                _row(rows, key).count += 1
+            else:
+                key = begun_as
+        row = _row(rows, key)
         lasted, _ = duration(began, event)
         row.duration = add_optional(row.duration, lasted)
 
