@@ -328,3 +328,19 @@ def test_a_crowd_of_calls_under_one_unique_id_is_never_told_apart_nor_waited_for
     assert process_time() - began < 20
     assert len(tree["orphans"]) == 20_000
     assert all(len(one["why"]) < 100 for one in tree["orphans"])
+
+
+def test_a_turn_that_failed_says_why() -> None:
+    events = [
+        claude("UserPromptSubmit", 1, prompt="p"),
+        claude("StopFailure", 2, error="overloaded"),
+    ]
+    tree = tree_of("claude", log_lines(events))
+    assert node_of(tree, 2)["failure"]["message"] == "overloaded"
+
+
+def test_a_duration_below_nothing_is_none() -> None:
+    said = {"tool_name": "Bash", "tool_use_id": "a", "tool_input": {}}
+    events = [claude("PreToolUse", 1, **said), claude("PostToolUse", 3, **said, duration_ms=-5)]
+    call = node_of(tree_of("claude", log_lines(events)), 1)
+    assert (call["duration_ms"], call["duration_source"]) == (2000, "observed")

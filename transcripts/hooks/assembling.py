@@ -180,6 +180,7 @@ def _finish(node: Node, event: HookEvent, found: Found) -> None:
     elif event.kind == "compaction-start":
         end = found.linked(event.line, "end")
     else:
+        node.failure = failure(event) if event.kind == "turn-failure" else None
         node.duration_ms, node.duration_source = duration(None, event)
         return
     if end is not None:

@@ -86,8 +86,8 @@ def agent_status(stop: HookEvent | None) -> Status:
 
 
 def failure(end: HookEvent | None) -> Failure | None:
-    """Return how a call failed, in the harness's words; None if no event says that it did."""
-    if end is None or end.kind not in ("call-failure", "call-denied"):
+    """Return how a call or a turn failed, in the harness's words; None if no event says so."""
+    if end is None or end.kind not in ("call-failure", "call-denied", "turn-failure"):
         return None
     return Failure(
         type=end.failure or None, message=words(bytes(end.error)), interrupted=end.interrupted
@@ -123,13 +123,19 @@ def duration(began: datetime | None, end: HookEvent | None) -> tuple[float | Non
     """
     if end is None:
         return None, None
-    native = end.duration_ms if end.duration_ms is not None else end.duration
+    native = stated_duration(end)
     elapsed = _elapsed(began, end.at)
     if native is not None:
         if end.kind == "mcp-after" and end.duration_ms is None:
             native = _in_milliseconds(native, elapsed)
         return native, "native"
     return (None, None) if elapsed is None else (elapsed, "observed")
+
+
+def stated_duration(end: HookEvent) -> float | None:
+    """Return how long something took by the harness's own word; less than nothing is no word."""
+    native = end.duration_ms if end.duration_ms is not None else end.duration
+    return native if native is not None and native >= 0 else None
 
 
 def _elapsed(began: datetime | None, ended: datetime | None) -> float | None:

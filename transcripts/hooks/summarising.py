@@ -15,7 +15,7 @@ from transcripts.hooks.events import HookEvent, Kind
 from transcripts.hooks.keeping import KeptTurns
 from transcripts.hooks.logs import BadLine
 from transcripts.hooks.matching import Link
-from transcripts.hooks.outcomes import call_status, duration
+from transcripts.hooks.outcomes import call_status, duration, stated_duration
 from transcripts.hooks.pairing import Orphan
 from transcripts.hooks.paths import same_file_key
 from transcripts.hooks.preview import preview
@@ -196,7 +196,7 @@ class Counter:
             account.failures += 1
             at = None
         else:
-            native = event.duration if event.duration_ms is None else event.duration_ms
+            native = stated_duration(event)
             if native is not None:
                 row.duration = native if row.duration is None else row.duration + native
                 at = None
