@@ -95,6 +95,9 @@ def _add(shown: Branches, node: Node, notes: _Notes) -> None:
         style = _STYLES.get(node.status or "") or _STYLES.get(node.kind, "default")
         text.append(f"{node.kind} ", style="dim")
         text.append(plain(node.name or ""), style=style)
+    unsaid = node.status == "unknown" and node.kind in ("call", "subagent")
+    if unsaid:
+        text.append(" ended", style="dim")
     if node.status not in _UNREMARKED:
         text.append(f" {node.status}", style=_STYLES.get(node.status or "", "default"))
     if node.exit_code is not None:

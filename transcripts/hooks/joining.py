@@ -222,20 +222,27 @@ def _paired(
         if len(named) == 1:
             pairs[place] = (named[0], "id")
     taken = {other for other, _ in pairs.values()}
-    alike: dict[CanonicalInput, tuple[list[int], list[int]]] = {}
+    alike: dict[tuple[str, CanonicalInput], tuple[list[int], list[int]]] = {}
     for place, one in enumerate(seen):
         given = None if place in pairs else canonical_input(bytes(one.event.input))
         if given is not None and not one.event.call:
-            alike.setdefault(given, ([], []))[0].append(place)
+            key = (_use(one.event.tool, dialect), given)
+            alike.setdefault(key, ([], []))[0].append(place)
     for place, message in enumerate(recorded):
         given = None if place in taken else _arguments(message)
-        if given is not None and given in alike:
-            alike[given][1].append(place)
+        if given is not None and (key := (_use(message.name, dialect), given)) in alike:
+            alike[key][1].append(place)
     for ours, theirs in alike.values():
         if len(ours) == len(theirs):
             by: MatchedBy = "input" if len(ours) == 1 else "order"
             pairs.update((mine, (other, by)) for mine, other in zip(ours, theirs, strict=True))
     return dict(sorted(pairs.items()))
+
+
+def _use(tool: str | None, dialect: Dialect) -> str:
+    """Return what a tool is for: hooks and transcript may call it by other names."""
+    verb = dialect.verb(tool)
+    return "" if verb == "other" else verb
 
 
 def _arguments(message: Call) -> CanonicalInput | None:

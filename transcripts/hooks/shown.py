@@ -6,6 +6,8 @@ path.
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from transcripts.hooks.canonical import canonical_input
@@ -42,6 +44,14 @@ class Arguments(msgspec.Struct, kw_only=True):
         return None
 
 
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
+
+
+def patched_files(told: Arguments) -> list[str]:
+    """Return the files that a patch names, in its order; none if there is no patch."""
+    return _PATCHED.findall(told.patch or told.command or "")
+
+
 _NONE = Arguments()
 _decode = msgspec.json.Decoder(Arguments).decode
 _as_text = msgspec.json.Decoder(str).decode
@@ -57,7 +67,11 @@ def arguments(raw: bytes) -> Arguments:
         return _NONE
     try:
         if raw[:1] == b'"':
-            raw = _as_text(raw).encode()
+            text = _as_text(raw)
+            if not text.lstrip().startswith("{"):
+                # A tool may take free text: a patch.
+                return Arguments(patch=text)
+            raw = text.encode()
         return _decode(raw)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return _one_by_one(raw)
@@ -86,11 +100,17 @@ def requested_item(event: HookEvent, dialect: Dialect) -> Item:
     """
     told = arguments(bytes(event.input))
     command = command_key(told.command)
-    path = None if command else _path(told.file(dialect.path_fields))
+    path = None if command else _path(told.file(dialect.path_fields) or _only(told))
     whole = None if command or path else canonical_input(bytes(event.input))
     verb = dialect.verb(event.tool)
     what = verb if dialect.asks == "verb" and verb != "other" else event.tool
     return Item(line=event.line, gate=(what, event.agent or None), values=(command, path, whole))
+
+
+def _only(told: Arguments) -> str | None:
+    """Return the file of a patch that is of one file."""
+    files = patched_files(told)
+    return files[0] if len(files) == 1 else None
 
 
 def layer_item(event: HookEvent, layer: Layer) -> Item:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
@@ -20,7 +19,7 @@ from transcripts.hooks.pairing import Orphan
 from transcripts.hooks.paths import same_file_key
 from transcripts.hooks.preview import preview
 from transcripts.hooks.sessions import Turn
-from transcripts.hooks.shown import Arguments, arguments
+from transcripts.hooks.shown import Arguments, arguments, patched_files
 from transcripts.hooks.skills import attached, mentioned, skill_of_path, slash_commands
 from transcripts.hooks.summary import (
     LogSummary,
@@ -30,7 +29,6 @@ from transcripts.hooks.summary import (
     TurnSummary,
 )
 
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
@@ -250,12 +248,9 @@ class Counter:
             return
         account.edits += 1
         told = arguments(bytes(event.input))
-        paths = [told.file(self._dialect.path_fields)]
-        if paths == [None]:
-            paths = _PATCHED.findall(told.command or told.patch or "")
-        for path in paths:
-            if path:
-                account.written.setdefault(same_file_key(path), path)
+        named = told.file(self._dialect.path_fields)
+        for path in patched_files(told) if named is None else [named]:
+            account.written.setdefault(same_file_key(path), path)
 
     def count_shell(self, turn: Turn, account: Account, event: HookEvent) -> None:
         """Count a command."""

@@ -121,6 +121,7 @@ COPILOT = Dialect(
         "Bash": "shell",
         "powershell": "shell",
         "view": "read",
+        "Read": "read",
         "View": "read",
         "create": "edit",
         "edit": "edit",
