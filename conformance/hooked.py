@@ -29,7 +29,7 @@ from transcripts.errors import SessionNotFound
 from transcripts.hooks import build_tree, read_log
 from transcripts.hooks.dialects import find_dialect
 from transcripts.hooks.joining import Join, join
-from transcripts.hooks.summarising import summarise
+from transcripts.hooks.summaries.summarising import summarise
 from transcripts.serialise import to_json
 from transcripts.stores.base import store_class
 

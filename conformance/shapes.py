@@ -20,10 +20,10 @@ from conformance.verdicts import Cell
 from conformance.witnesses import StoredWitnesses
 from live.model.history import Entry
 from live.resume_rules import ResumeRules
-from transcripts.hooks.installing import Installation, Uninstallation
 from transcripts.hooks.joining import Join
-from transcripts.hooks.summary import LogSummary
-from transcripts.hooks.tree import Tree
+from transcripts.hooks.recording.installing import Installation, Uninstallation
+from transcripts.hooks.summaries.summary import LogSummary
+from transcripts.hooks.trees.tree import Tree
 from transcripts.losses import Loss
 from transcripts.model import (
     AnyMessage,

@@ -15,7 +15,7 @@ from time import process_time
 import orjson
 
 from transcripts.hooks import CaptureLog, find_dialect
-from transcripts.hooks.summarising import Counter
+from transcripts.hooks.summaries.summarising import Counter
 from transcripts.stores.base import open_store, store_class
 
 

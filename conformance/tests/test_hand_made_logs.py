@@ -16,7 +16,7 @@ from conformance.handmade import Because, MadeLog, MadeNode, MadeSession, hand_m
 from conformance.lint import lint
 from conformance.tests.hook_trees import links, node_of, nodes, tree_of
 from transcripts.hooks import CaptureLog, find_dialect
-from transcripts.hooks.summarising import summarise
+from transcripts.hooks.summaries.summarising import summarise
 from transcripts.serialise import to_json
 
 LOGS = hand_made(find_corpus())

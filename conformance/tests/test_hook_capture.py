@@ -25,7 +25,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from live.sandbox import sealing
-from transcripts.hooks import build_tree, capture, find_dialect, read_log
+from transcripts.hooks import build_tree, find_dialect, read_log
+from transcripts.hooks.recording import capture
 
 RECORDER = Path(capture.__file__)
 # Japanese right before an escaped quote: read as cp932, a lead byte eats the backslash.

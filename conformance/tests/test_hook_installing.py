@@ -21,10 +21,10 @@ from conformance.corpus import find_corpus, releases
 from conformance.shapes import schema_of
 from conformance.tests.test_transcripts_command import document, transcripts
 from transcripts.errors import TranscriptError, UnknownRelease, UnreadableConfig, UnusableRecorder
-from transcripts.hooks import jsonc
-from transcripts.hooks.harnesses import HARNESSES
-from transcripts.hooks.harnesses.base import older
-from transcripts.hooks.installing import Installation, install, uninstall
+from transcripts.hooks.recording import jsonc
+from transcripts.hooks.recording.harnesses import HARNESSES
+from transcripts.hooks.recording.harnesses.base import older
+from transcripts.hooks.recording.installing import Installation, install, uninstall
 
 RELEASES = {"claude": "2.1.332", "codex": "0.171.0", "copilot": "1.0.102"}
 CONFIGS = {

@@ -11,8 +11,8 @@ import pytest
 from conformance.corpus import cases, find_corpus
 from live.hooklog import LOG
 from transcripts.hooks import CaptureLog, build_tree, find_dialect, read_log
-from transcripts.hooks.summarising import summarise
-from transcripts.hooks.tree import Node, Tree
+from transcripts.hooks.summaries.summarising import summarise
+from transcripts.hooks.trees.tree import Node, Tree
 
 CORPUS = find_corpus()
 BOTH = [

@@ -14,8 +14,8 @@ from jsonschema import Draft202012Validator
 from conformance.shapes import schema_of
 from conformance.tests.hook_trees import log_lines
 from transcripts.hooks import CaptureLog, find_dialect
-from transcripts.hooks.skills import mentioned, skill_of_path, slash_commands
-from transcripts.hooks.summarising import Counter, summarise
+from transcripts.hooks.summaries.skills import mentioned, skill_of_path, slash_commands
+from transcripts.hooks.summaries.summarising import Counter, summarise
 from transcripts.serialise import to_json
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from transcripts.hooks.building import TreeBuilder, build_tree
 from transcripts.hooks.dialects import find_dialect, harnesses
 from transcripts.hooks.logs import CaptureLog
-from transcripts.hooks.tree import Tree
+from transcripts.hooks.trees.building import TreeBuilder, build_tree
+from transcripts.hooks.trees.tree import Tree
 
 __all__ = [
     "CaptureLog",

@@ -10,16 +10,16 @@ from typing import Any, TypeVar
 
 import click
 
-from transcripts.hooks.building import build_tree
 from transcripts.hooks.dialects import find_dialect, harnesses
 from transcripts.hooks.display import show_tree
-from transcripts.hooks.harnesses import HARNESSES, Scope
-from transcripts.hooks.installing import Installation, Uninstallation, install, uninstall
 from transcripts.hooks.joining import join
 from transcripts.hooks.logs import CaptureLog
 from transcripts.hooks.progress import watched
+from transcripts.hooks.recording.harnesses import HARNESSES, Scope
+from transcripts.hooks.recording.installing import Installation, Uninstallation, install, uninstall
 from transcripts.hooks.reporting import show_join, show_summary, write_summary
-from transcripts.hooks.summarising import Counter
+from transcripts.hooks.summaries.summarising import Counter
+from transcripts.hooks.trees.building import build_tree
 from transcripts.options import format_option, home_option, print_json
 from transcripts.reading import find_session
 from transcripts.stores.base import agents

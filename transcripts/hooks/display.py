@@ -10,7 +10,7 @@ from rich.text import Text
 from rich.tree import Tree as Branches
 
 from transcripts.display import plain
-from transcripts.hooks.tree import Node, SessionTree, Tree, TurnTree
+from transcripts.hooks.trees.tree import Node, SessionTree, Tree, TurnTree
 
 _STYLES = {
     "failed": "red",

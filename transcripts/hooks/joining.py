@@ -13,13 +13,13 @@ import msgspec
 import orjson
 
 from transcripts.errors import SessionNotFound
-from transcripts.hooks.building import TreeBuilder
-from transcripts.hooks.canonical import CanonicalInput, canonical_input
+from transcripts.hooks.correlation.canonical import CanonicalInput, canonical_input
 from transcripts.hooks.dialects.base import Dialect
 from transcripts.hooks.events import HookEvent
 from transcripts.hooks.logs import BadLine
 from transcripts.hooks.preview import preview
-from transcripts.hooks.tree import Node, SessionTree, Tree
+from transcripts.hooks.trees.building import TreeBuilder
+from transcripts.hooks.trees.tree import Node, SessionTree, Tree
 from transcripts.model import (
     AnyMessage,
     Call,

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from transcripts.hooks.canonical import as_written, parse_as_written
+from transcripts.hooks.correlation.canonical import as_written, parse_as_written
 from transcripts.hooks.dialects.base import Dialect
 from transcripts.hooks.events import HookEvent, Time
 from transcripts.hooks.spellings import Spellings

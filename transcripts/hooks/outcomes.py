@@ -12,7 +12,7 @@ import msgspec
 
 from transcripts.hooks.dialects.base import Dialect
 from transcripts.hooks.events import HookEvent
-from transcripts.hooks.tree import Failure, Status
+from transcripts.hooks.trees.tree import Failure, Status
 
 Source = Literal["native", "observed"]
 

@@ -14,8 +14,8 @@ from transcripts.display import plain
 from transcripts.hooks.display import lasting
 from transcripts.hooks.joining import RULES, Join
 from transcripts.hooks.logs import CaptureLog
-from transcripts.hooks.summarising import CountedSession
-from transcripts.hooks.summary import Summary
+from transcripts.hooks.summaries.summarising import CountedSession
+from transcripts.hooks.summaries.summary import Summary
 from transcripts.serialise import to_json
 
 _MOST_TURNS = 40

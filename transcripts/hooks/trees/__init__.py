@@ -1,0 +1,1 @@
+"""Events that are linked, put together as workspaces, sessions, turns and nodes."""
