@@ -10,19 +10,14 @@ the harness; what does not is a fault of the correlator.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
-from functools import cache
-from importlib.resources import files
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
-
-import msgspec
+from typing import Any, NamedTuple
 
 from conformance.corpus import Case
 from conformance.matrix import read_case
+from conformance.told_otherwise import Difference, table
 from live.calls import ScriptedCall, calls
 from live.hooklog import LOGS
 from transcripts.errors import SessionNotFound
@@ -33,77 +28,11 @@ from transcripts.hooks.summaries.summarising import summarise
 from transcripts.serialise import to_json
 from transcripts.stores.base import store_class
 
-What = Literal[
-    "prompt-untold",
-    "prompt-of-none",
-    "call-untold",
-    "call-of-none",
-    "word",
-    "input",
-    "thread",
-    "order",
-    "outcome",
-    "subagents",
-    "orphan",
-    "phantom",
-    "join",
-    "join-seen-only",
-    "join-recorded-only",
-    "join-disagrees",
-    "summary",
-]
-
-
 _SCRIPTS = frozenset({"exec"})
 """What a model calls to run a script that makes the calls."""
 
 
 _SHELLS = ("Bash", "bash")
-
-
-class Difference(NamedTuple):
-    """One thing that hooks show otherwise than the script has it, and about what."""
-
-    what: What
-    subject: str
-
-
-class Known(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A difference that is the harness's own doing; all names are patterns with ``*``."""
-
-    agent: str
-    releases: tuple[str, ...] = ("*",)
-    scenarios: tuple[str, ...] = ("*",)
-    what: What
-    subjects: tuple[str, ...] = ("*",)
-    why: str
-
-    def covers(self, case: Case, difference: Difference) -> bool:
-        """Return whether a difference of a case is this one."""
-        return (
-            self.agent == case.facts.agent
-            and self.what == difference.what
-            and _any(case.facts.release, self.releases)
-            and _any(case.facts.scenario, self.scenarios)
-            and _any(difference.subject, self.subjects)
-        )
-
-
-class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``hooked.toml``: how hooks name what the model called, and what they show otherwise."""
-
-    words: Mapping[str, Mapping[str, tuple[str, ...]]]
-    """By agent: the model's word for a tool, and the hooks' (one for each spelling of events)."""
-    arguments: Mapping[str, Mapping[str, str]]
-    """By agent: the model's word for an argument, and the hooks'."""
-    known: tuple[Known, ...]
-
-
-@cache
-def table() -> Table:
-    """Read the table of known differences."""
-    text = (files("conformance") / "hooked.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), Table)
 
 
 def logs(hooked: Case) -> list[Path]:
@@ -424,7 +353,3 @@ def _same_words(one: str, other: str) -> bool:
 def _short(text: str) -> str:
     words = " ".join(text.split())
     return words if len(words) <= 60 else f"{words[:59]}…"
-
-
-def _any(name: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)

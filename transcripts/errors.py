@@ -53,6 +53,10 @@ class NotATranscript(TranscriptError):
     """The path is not a session file of the agent asked for, or of any known one."""
 
 
+class NotACaptureLog(TranscriptError):
+    """Not one line of a file is a hook event."""
+
+
 class ChangedDuringRead(TranscriptError):
     """The file grew or was replaced while it was read."""
 

@@ -47,15 +47,15 @@ def listing(agent: str, path: Path) -> int:
 def hooks(agent: str, path: Path) -> int:
     """Count a capture log, turn by turn and session by session."""
     log = CaptureLog(path, find_dialect(agent), keep_payloads=False)
-    counter = Counter(log.dialect)
     events = 0
-    for event in log:
-        counter.add(event)
-        events += 1
-    for session in counter.sessions():
-        for _ in session.turns():
-            pass
-        session.summary()
+    with Counter(log.dialect) as counter:
+        for event in log:
+            counter.add(event)
+            events += 1
+        for session in counter.sessions():
+            for _ in session.turns():
+                pass
+            session.summary()
     return events
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.hooked import Known, table
+from conformance.told_otherwise import Known, table
 from transcripts.hooks.dialects import find_dialect, harnesses
 
 _TITLES = {

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from conformance.corpus import HOOK_LOG, Case, cases, find_corpus, load_case
-from conformance.hooked import Difference, differences, logs, table
+from conformance.hooked import differences, logs
+from conformance.told_otherwise import Difference, table
 
 AGENTS = ("claude", "codex", "copilot")
 RUNS = [hooked for case in cases(find_corpus()) if (hooked := case.hooked) is not None]

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 from conformance.shapes import schema_of
 from conformance.tests.hook_trees import log_lines
+from transcripts.errors import NotACaptureLog
 from transcripts.hooks import CaptureLog, find_dialect
+from transcripts.hooks.cli import hooks
 from transcripts.hooks.summaries.skills import mentioned, skill_of_path, slash_commands
 from transcripts.hooks.summaries.summarising import Counter, summarise
 from transcripts.serialise import to_json
@@ -246,12 +249,13 @@ def test_memory_does_not_grow_with_the_length_of_a_log() -> None:
     def peak(turns: int) -> int:
         tracemalloc.start()
         dialect = find_dialect("cursor")
-        counter = Counter(dialect)
-        for event in CaptureLog(Path("log"), dialect, keep_payloads=False).read(_long_log(turns)):
-            counter.add(event)
-        for session in counter.sessions():
-            for _ in session.turns():
-                pass
+        log = CaptureLog(Path("log"), dialect, keep_payloads=False)
+        with Counter(dialect) as counter:
+            for event in log.read(_long_log(turns)):
+                counter.add(event)
+            for session in counter.sessions():
+                for _ in session.turns():
+                    pass
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         return most
@@ -295,3 +299,12 @@ def test_an_mcp_server_that_only_one_of_two_events_names_is_the_call_s(teller: s
     ]
     found = only_session(summary_of("cursor", log_lines(events)))
     assert found["mcp_tools"] == [{"name": "srv/get", "count": 1, "failed": 0, "duration_ms": 900}]
+
+
+@pytest.mark.parametrize("command", ["tree", "summary"])
+def test_a_file_without_an_event_is_refused(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_text('{"type": "user"}\n# Title\n', encoding="utf-8")
+    done = CliRunner().invoke(hooks, [command, str(path), "--agent", "claude"])
+    assert isinstance(done.exception, NotACaptureLog)
+    assert "session.jsonl:1" in str(done.exception)

@@ -121,6 +121,7 @@ def tree(log: Path, agent: str, why: bool, payloads: bool, form: str) -> None:
     dialect = find_dialect(agent)
     events = CaptureLog(log, dialect)
     built = build_tree(watched(events, "events read"), dialect, events.bad_lines, payloads=payloads)
+    events.refuse_if_none()
     if form == "json":
         print_json(built)
     else:
@@ -172,13 +173,14 @@ def summary(log: Path, agent: str, form: str) -> None:
     Of a log of any length only what is open is held in memory.
     """
     events = CaptureLog(log, find_dialect(agent), keep_payloads=False)
-    counter = Counter(events.dialect)
-    for event in watched(events, "events read"):
-        counter.add(event)
-    if form == "json":
-        write_summary(sys.stdout.buffer, counter.sessions(), events)
-    else:
-        show_summary(counter.sessions(), events)
+    with Counter(events.dialect) as counter:
+        for event in watched(events, "events read"):
+            counter.add(event)
+        events.refuse_if_none()
+        if form == "json":
+            write_summary(sys.stdout.buffer, counter.sessions(), events)
+        else:
+            show_summary(counter.sessions(), events)
 
 
 def _tell_installed(done: Installation) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from transcripts.errors import NotACaptureLog
 from transcripts.hooks.correlation.canonical import as_written, parse_as_written
 from transcripts.hooks.dialects.base import Dialect
 from transcripts.hooks.events import HookEvent, Time
@@ -41,7 +42,7 @@ class BadLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CaptureLog:
-    """The events of a log, read one by one; ``bad_lines`` grows as they are.
+    """The events of a log, read one by one; ``bad_lines`` grows as they are, as does ``events``.
 
     ``keep_payloads`` keeps each row's bytes with its event, which a tree shows and a summary
     has no use for.
@@ -51,6 +52,7 @@ class CaptureLog:
         self.path = path
         self.dialect = dialect
         self.bad_lines: list[BadLine] = []
+        self.events = 0
         self._keep = keep_payloads
 
     def __iter__(self) -> Iterator[HookEvent]:
@@ -83,12 +85,25 @@ class CaptureLog:
                 self.bad_lines.append(BadLine(line=number, why=_TOLD_AGAIN))
                 continue
             event.line = number
+            self.events += 1
             kind = event.kind = kinds.get(event.name or "", "other")
             if keep:
                 event.payload = line
             if settled is None or kind in settled:
                 settle(event)
             yield event
+
+    def refuse_if_none(self) -> None:
+        """Raise :class:`NotACaptureLog` if lines were read, and none of them is an event."""
+        if self.events or not self.bad_lines:
+            return
+        first = self.bad_lines[0]
+        raise NotACaptureLog(
+            f"none of its {len(self.bad_lines):,} lines is a hook event: {first.why}",
+            path=self.path,
+            line=first.line,
+            next_step="give the log of a recorder of hooks; a session file is for `show`",
+        )
 
     def _generic(self, line: bytes, number: int, next_way: _Way) -> tuple[HookEvent, _Way] | None:
         """Return what can be made of an unexpected row, or name it as a bad line."""

@@ -86,6 +86,8 @@ def match(
     (``unweighed``).
     """
     found: dict[int, Match] = {}
+    if not ends:
+        return found
     for some_starts, some_ends in _alike(starts, ends, len(table)):
         if _indistinguishable(some_starts, some_ends):
             found.update(_by_order(some_starts, some_ends, table, unweighed))

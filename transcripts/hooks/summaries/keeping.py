@@ -32,7 +32,7 @@ select session, name, is_turn, account from (
 class KeptTurns:
     """Accounts of turns, put away as they close; a turn that comes again is added to.
 
-    The database is a temporary one of SQLite's own: it is gone with this process.
+    The database is a temporary one of SQLite's own: it is gone once this is closed.
     """
 
     def __init__(self) -> None:
@@ -67,6 +67,10 @@ class KeptTurns:
             sessions, groupby(turns, key=lambda row: row[0]), strict=True
         ):
             yield _text(native), _text(workspace), _added(rows)
+
+    def close(self) -> None:
+        """Let the database go."""
+        self._database.close()
 
     def _number(self, session: Session) -> int:
         known = self._numbers.get(session.native)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from transcripts.hooks.correlation.correlating import Correlator
 from transcripts.hooks.correlation.matching import Link
@@ -80,7 +80,7 @@ class CountedSession:
 
 
 class Counter:
-    """Counts events one by one; :meth:`sessions` tells what they come to.
+    """Counts events one by one; :meth:`sessions` tells what they come to, until it is left.
 
     A duration is the harness's own where it states one; else the time between a call's start
     and its end, where both were seen and belong together for sure.
@@ -123,6 +123,12 @@ class Counter:
         if not turn.is_open:
             # It came late; nothing more will be told of when its turn closes.
             self.closed(turn)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._kept.close()
 
     def linked(self, turn: Turn, link: Link) -> None:
         """Count the time of a call whose end is known now."""
@@ -381,21 +387,21 @@ def summarise(
 
     ``bad_lines`` may grow while the events are read, as a log's do.
     """
-    counter = Counter(dialect)
-    for event in events:
-        counter.add(event)
     sessions: list[SessionSummary] = []
-    for counted in counter.sessions():
-        turns = list(counted.turns())
-        sessions.append(
-            SessionSummary(
-                id=counted.id,
-                workspace=counted.workspace,
-                turns=turns,
-                title=counted.title,
-                summary=counted.summary(),
+    with Counter(dialect) as counter:
+        for event in events:
+            counter.add(event)
+        for counted in counter.sessions():
+            turns = list(counted.turns())
+            sessions.append(
+                SessionSummary(
+                    id=counted.id,
+                    workspace=counted.workspace,
+                    turns=turns,
+                    title=counted.title,
+                    summary=counted.summary(),
+                )
             )
-        )
     return LogSummary(
         sessions=sessions, bad_lines=list(bad_lines), blind_spots=list(dialect.blind_spots)
     )
