@@ -12,9 +12,18 @@ import msgspec
 
 from transcripts.hooks.dialects.base import Dialect
 from transcripts.hooks.events import HookEvent
-from transcripts.hooks.trees.tree import Failure, Status
 
+Status = Literal["unresolved", "completed", "failed", "declined", "cancelled", "unknown"]
 Source = Literal["native", "observed"]
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """How a call failed, in the harness's own words."""
+
+    type: str | None
+    message: str | None
+    interrupted: bool | None
+
 
 _RESULTS: dict[str, Status] = {
     "success": "completed",

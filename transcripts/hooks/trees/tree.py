@@ -11,6 +11,7 @@ import msgspec
 from transcripts.hooks.correlation.matching import Quality, Role
 from transcripts.hooks.correlation.pairing import Orphan
 from transcripts.hooks.logs import BadLine
+from transcripts.hooks.outcomes import Failure, Status
 
 NodeKind = Literal[
     "prompt",
@@ -28,7 +29,6 @@ NodeKind = Literal[
     "orphan",
     "other",
 ]
-Status = Literal["unresolved", "completed", "failed", "declined", "cancelled", "unknown"]
 
 
 class NodeLink(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,14 +39,6 @@ class NodeLink(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[str, ...]
     score: int | None
     quality: Quality
-
-
-class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """How a call failed, in the harness's own words."""
-
-    type: str | None
-    message: str | None
-    interrupted: bool | None
 
 
 class Node(msgspec.Struct, kw_only=True):
