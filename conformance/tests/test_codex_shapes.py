@@ -149,3 +149,19 @@ def test_an_integer_of_many_digits_stays_exact(tmp_path: Path) -> None:
     path.write_bytes(b"\n".join(lines) + b"\n")
     [message] = reader.read(path).messages
     assert getattr(message, "arguments", None) == {"n": 123456789012345678901234567890}
+
+
+def test_half_a_surrogate_pair_where_a_list_belongs_costs_that_field_only() -> None:
+    (case,) = (one for one in CASES if one.name == "codex/0.171.0/awkward-text.code-mode")
+    lines = lines_of(case)
+    passed = "internal_chat_message_metadata_passthrough"
+    changed: list[bytes] = []
+    for line in lines:
+        record = json.loads(line)
+        if isinstance(record["payload"].get(passed), dict):
+            record["payload"][passed]["content_item_kinds"] = "\ud83d"
+        changed.append(json.dumps(record).encode())
+    assert changed != lines
+    read_again = read(changed)
+    assert read_again == read_as_objects(changed)
+    assert json.loads(read_again)["messages"]

@@ -337,7 +337,8 @@ def shaped(kind: type[T], value: dict[str, Any]) -> T:
         if field.type == Parts:
             taken[field.name] = own
             continue
-        with suppress(msgspec.ValidationError):
+        # Half a surrogate pair where no text is looked for is refused in another way.
+        with suppress(msgspec.ValidationError, UnicodeEncodeError):
             taken[field.name] = msgspec.convert(own, field.type)
     return kind(**taken)
 
