@@ -25,10 +25,6 @@ Part = Literal[
 ]
 """What an event is to its call. A remark is of no call: a thought, a response."""
 
-STARTS: frozenset[Part] = frozenset({"pre", "subagent-start"})
-"""What begins a call or a subagent and can't be the end of anything."""
-ENDS: frozenset[Part] = frozenset({"post", "failure"})
-
 
 class Happening(NamedTuple):
     """One event as it truly was.

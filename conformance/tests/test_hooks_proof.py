@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -63,15 +63,9 @@ def batch_and_incremental(dialect: str, tape: bytes) -> Sequence[Finding]:
     return list(same_tree(correlate, correlate_while_looking, told))
 
 
-FALLS_INTO: Mapping[str, str] = {}
-"""Known faults; one that is gone fails here until its line is."""
-
-
 @pytest.mark.parametrize("number", range(len(TRAPS)), ids=[trap.name for trap in TRAPS])
-def test_it_falls_into_no_trap(number: int, request: pytest.FixtureRequest) -> None:
-    name, told = TRAPS[number]
-    if why := FALLS_INTO.get(name):
-        request.applymarker(pytest.mark.xfail(reason=why, strict=True))
+def test_it_falls_into_no_trap(number: int) -> None:
+    _, told = TRAPS[number]
     tree = judged(correlate, told)
 
     assert [finding for check in OF_ONE_TREE.values() for finding in check(tree)] == []

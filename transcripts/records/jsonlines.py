@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -172,16 +171,6 @@ def _parsed_or_none(raw: bytes) -> Any:
         return parse(raw)
     except ValueError:
         return None
-
-
-@contextmanager
-def at_rest(
-    path: Path, root: Path, damage: list[Damage], *, recover: bool = False
-) -> Generator[None, None, None]:
-    """Notice a file that changes while it is gone through, however often that is."""
-    before = path.stat()
-    yield
-    _compare(before, path.stat(), path, root, damage, recover=recover)
 
 
 def _compare(
