@@ -16,7 +16,12 @@ from live.model.script import Ask, Call, Permission, Propose, Turn
 
 class Silent(Exception):
     """The CLI did not come to the point that the script waits for; the message says which, and
-    what stood on its screen."""
+    what stood on its screen. ``recording`` is how it came to that, as
+    :meth:`Conversation.recording` tells it."""
+
+    def __init__(self, message: str, recording: str | None = None) -> None:
+        super().__init__(message)
+        self.recording = recording
 
 
 class Conversation(ABC):
@@ -78,3 +83,8 @@ class Conversation(ABC):
     def stream(self) -> Sequence[str]:
         """Return the lines that it wrote for programs, where it does."""
         return ()
+
+    def recording(self) -> str | None:
+        """Return all that was shown and typed since its start, to be replayed: an asciicast
+        (version 2), where it runs in a terminal."""
+        return None

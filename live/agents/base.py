@@ -175,6 +175,20 @@ class Driver(ABC):
         del scenario, box, executable, port, resume, session_id
         raise Untaught(f"no way is known to talk to {self.agent} {self.version}")
 
+    def pick(
+        self, box: Sandbox, executable: Sequence[str], port: int, *, words: str
+    ) -> Conversation:
+        """Open a session from the CLI's own list of sessions, as a person finds it: by the words
+        of its first prompt.
+
+        Of words too long for a line of the list their beginning is looked for. Called after
+        :meth:`prepare`. What comes back has the session open and takes a prompt;
+        :class:`~live.conversation.Silent` with the screen and the recording if it is not
+        listed, and then nothing is left of the CLI. :class:`CannotDo` if the release has no list.
+        """
+        del box, executable, port, words
+        raise Untaught(f"no way is known to choose a session in {self.agent} {self.version}")
+
     @abstractmethod
     def translate(self, call: Call, workspace: str) -> Translation:
         """Put a scripted call into the CLI's own words; :class:`CannotDo` if there are none."""
