@@ -193,12 +193,24 @@ def record(
 
 
 @conformance.command("live")
+@click.argument("cases", metavar="[CASE]...", nargs=-1)
+@click.option("--from", "sources", multiple=True, type=click.Choice(agents()), help="Only from it.")
+@click.option("--to", "targets", multiple=True, type=click.Choice(agents()), help="Only to it.")
+@click.option(
+    "--release",
+    "releases",
+    metavar="AGENT@VERSION",
+    multiple=True,
+    help="Another release of an agent than the newest one recorded.",
+)
+@click.option("--control", is_flag=True, help="Also resume what each CLI wrote itself, unmoved.")
+@click.option("--jobs", default=2, show_default=True, help="How many CLIs run at a time.")
 @click.option(
     "--defects",
-    "release",
+    "measured",
     metavar="AGENT@VERSION",
-    required=True,
-    help="Measure how a release resumes files with one defect each; kept beside the schemas.",
+    help="Measure instead how a release resumes files with one defect each; kept beside the "
+    "schemas.",
 )
 @click.option(
     "--format",
@@ -207,11 +219,41 @@ def record(
     default="text",
     help="For people or for machines.",
 )
-def live(release: str, form: str) -> None:
+def live(
+    cases: tuple[str, ...],
+    sources: tuple[str, ...],
+    targets: tuple[str, ...],
+    releases: tuple[str, ...],
+    control: bool,
+    jobs: int,
+    measured: str | None,
+    form: str,
+) -> None:
     """Drive the real CLIs, on loopback, against a scripted model.
 
-    Takes a few minutes: the CLI is started once for each defect.
+    Moves a conversation from each CLI to each and sees whether it is gone on with and what the
+    model was shown of it: all checks if no CASE is named. Exit 1 if one failed, 3 if none ran.
     """
+    if measured is not None:
+        _measure(measured, form)
+        return
+    try:
+        from conformance.livechecks import command  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise _without_extra("driving a CLI", error) from error
+    with _progress() as tick:
+        try:
+            results = command.run(
+                cases, sources, targets, dict(map(_release, releases)), control, jobs, tick
+            )
+        except command.Misuse as error:
+            raise click.UsageError(str(error)) from error
+    command.show(results, form)
+    sys.exit(command.exit_code(results))
+
+
+def _measure(release: str, form: str) -> None:
+    """Take a few minutes: the CLI is started once for each defect."""
     agent, version = _release(release)
     if not is_checkout():
         raise CouldNotRun("what is measured is kept in a checkout of the source only")

@@ -174,6 +174,8 @@ def _responses(step: Step, driver: Driver) -> Iterator[PlayResponse]:
         cut=response.cut,
         usage={"input": driver.full_context} if response.fills_context else {},
         delay=_ANSWER_SECONDS,
+        recalls=response.recalls,
+        given=response.given,
     )
     later = [call for translation in step.translations for call in translation.then]
     for index, call in enumerate(later):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,14 @@ from live import hooklog
 from live.agents.base import Driver
 from live.composing import Step, play, steps
 from live.model.log import Answer, Exchange
-from live.model.play import Play
+from live.model.play import Judging, Play
 from live.model.process import ScriptedModel
 from live.model.script import Scenario, Turn
 from live.pictures import png
 from live.releases import Release
 from live.sandbox import HOOK_COMMAND, Ended, Sandbox
-from live.talking import CliFailed, last_words, talk, unscripted
+from live.sanitise import restore
+from live.talking import CliFailed, Earlier, last_words, talk, unscripted
 
 SESSION_ID = "5eed0a11-4c0d-4b1e-9a57-0000c0ffee01"
 """Asked for where a CLI lets one choose, so that a run can be told from any other."""
@@ -38,6 +39,7 @@ _RUN_SECONDS = 180.0
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """What a run left: the CLI's home, what the model was asked, and how it was set up.
 
+    ``workspace`` is the workspace as the CLI knew it, ``workspace_files`` what was left of it.
     ``said`` is what each process of the CLI wrote to its standard output; ``registered`` are the
     events for which hooks were registered, ``told`` the rows of their log as they arrived.
     """
@@ -45,6 +47,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     home: Path
     session_id: str
     workspace: str
+    workspace_files: Path
     play: Play
     steps: tuple[Step, ...]
     exchanges: tuple[Exchange, ...]
@@ -57,18 +60,32 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     told: tuple[dict[str, Any], ...] = ()
 
 
-def perform(scenario: Scenario, driver: Driver, release: Release, keep: Path) -> Run:
-    """Run every turn of a scenario and leave the CLI's home under ``keep``.
+def perform(
+    scenario: Scenario,
+    driver: Driver,
+    release: Release,
+    keep: Path,
+    *,
+    earlier: Earlier | None = None,
+    workspace: Mapping[str, bytes] | None = None,
+    judging: Judging = "record",
+) -> Run:
+    """Run every turn of a scenario; leave the CLI's home and the workspace under ``keep``.
 
-    With a ``hooked`` driver every hook is registered that the release knows.
+    With a ``hooked`` driver every hook is registered that the release knows. ``earlier`` is the
+    session that the first turn resumes (else it begins one); ``workspace`` are files that lie
+    ready beside the scenario's own.
     """
     started = time.time()
     with Sandbox(release.prefix, node_at_least=driver.node) as box:
         pictures = {name: png(picture) for name, picture in scenario.pictures.items()}
-        box.lay({**scenario.workspace, **pictures, **driver.workspace_files(scenario)})
+        files = {**scenario.workspace, **pictures, **driver.workspace_files(scenario)}
+        box.lay({**files, **(workspace or {})})
+        if earlier is not None:
+            restore(earlier.home, box.home)
         box.provide(scenario.programs)
         played = steps(scenario, driver, box.workspace_inside)
-        scripted = play(played, driver, scenario)
+        scripted = play(played, driver, scenario, judging)
         log = keep / "model.log"
         with ScriptedModel(scripted, log, box.port, prefix=box.network) as model:
             driver.prepare(box.home, box.workspace_inside, model.port, scenario)
@@ -78,14 +95,16 @@ def perform(scenario: Scenario, driver: Driver, release: Release, keep: Path) ->
                 else ()
             )
             taken = talk if driver.talks(scenario) else _turn_by_turn
-            session_id, said = taken(scenario, driver, release, box, model, SESSION_ID)
+            session_id, said = taken(scenario, driver, release, box, model, SESSION_ID, earlier)
             exchanges = model.exchanges()
         shutil.copytree(box.home, keep / "home", symlinks=True)
+        shutil.copytree(box.workspace, keep / "workspace", symlinks=True)
         told = hooklog.read(box.hook_log)
     return Run(
         home=keep / "home",
         session_id=session_id,
         workspace=box.workspace_inside,
+        workspace_files=keep / "workspace",
         play=scripted,
         steps=played,
         exchanges=tuple(exchanges),
@@ -106,9 +125,10 @@ def _turn_by_turn(
     box: Sandbox,
     model: ScriptedModel,
     asked_id: str,
+    earlier: Earlier | None,
 ) -> tuple[str, list[str]]:
     """Run a process a turn; return the last session's id and what each process said."""
-    session_id = ""
+    session_id = "" if earlier is None else earlier.session_id
     said: list[str] = []
     for number, turn in enumerate(scenario.turns):
         argv = [
@@ -119,7 +139,7 @@ def _turn_by_turn(
             argv,
             driver.environment(box.home_inside, model.port, scenario),
             timeout=_RUN_SECONDS,
-            stop_when=_over(turn, driver, model),
+            stop_when=_over(turn, driver, box, model),
         )
         _check(turn, number, ended, model.exchanges(), driver, box.home)
         said.append(ended.stdout)
@@ -128,21 +148,30 @@ def _turn_by_turn(
     return session_id, said
 
 
-def _over(turn: Turn, driver: Driver, model: ScriptedModel) -> Callable[[], bool] | None:
+def _over(
+    turn: Turn, driver: Driver, box: Sandbox, model: ScriptedModel
+) -> Callable[[], bool] | None:
     """Return how to tell that a process has to be ended; None for one that ends by itself."""
+    if turn.ends == "killed" and turn.cue is not None:
+        cue = box.workspace / turn.cue
+        return _since(cue.exists)
     if turn.ends == "killed":
-        return _since(model, lambda answer: answer.ending == "hanging")
+        return _since(_answered(model, lambda answer: answer.ending == "hanging"))
     if turn.ends == "failed" and driver.hangs_after_failure:
-        return _since(model, lambda answer: answer.status >= 400)
+        return _since(_answered(model, lambda answer: answer.status >= 400))
     return None
 
 
-def _since(model: ScriptedModel, told: Callable[[Answer], bool]) -> Callable[[], bool]:
-    """Return a test that holds once an answer has been of that kind for a while."""
+def _answered(model: ScriptedModel, told: Callable[[Answer], bool]) -> Callable[[], bool]:
+    return lambda: any(told(one.answer) for one in model.exchanges())
+
+
+def _since(holds: Callable[[], bool]) -> Callable[[], bool]:
+    """Return a test that holds once another has held for a while."""
     seen: list[float] = []
 
     def still() -> bool:
-        if not seen and any(told(one.answer) for one in model.exchanges()):
+        if not seen and holds():
             seen.append(time.monotonic())
         return bool(seen) and time.monotonic() - seen[0] > _SETTLE_SECONDS
 

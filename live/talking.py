@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
 
 from live.agents.base import Driver
 from live.conversation import Conversation, Silent
@@ -29,6 +32,17 @@ class CliFailed(Exception):
     """A run of the CLI ended in another way than the scenario says."""
 
 
+class Earlier(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that is there already and is gone on with: the home it is in, and its id.
+
+    With ``words``, its first prompt, a person opens it from the CLI's own list of sessions.
+    """
+
+    home: Path
+    session_id: str
+    words: str | None = None
+
+
 def talk(
     scenario: Scenario,
     driver: Driver,
@@ -36,10 +50,11 @@ def talk(
     box: Sandbox,
     model: ScriptedModel,
     asked_id: str,
+    earlier: Earlier | None,
 ) -> tuple[str, list[str]]:
     """Take every turn of a scenario; return the last session's id and what was streamed."""
     said: list[str] = []
-    session_id = ""
+    session_id = "" if earlier is None else earlier.session_id
     for processes, turns in enumerate(_processes(scenario.turns)):
         running = driver.converse(
             scenario,

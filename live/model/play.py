@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from live.model.script import Failure, SearchHit
+from live.model.script import Failure, Given, Recall, SearchHit
 
 Wire = Literal["anthropic", "responses", "chat"]
 Judging = Literal["record", "enforce"]
@@ -63,6 +63,8 @@ class PlayResponse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     thoughts_as: Literal["reasoning_content", "reasoning_text"] = "reasoning_content"
     usage: dict[str, int] = {}
     search: Search | None = None
+    recalls: dict[str, Recall] = {}
+    given: Given | None = None
 
 
 class PlayTurn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

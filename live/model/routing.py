@@ -18,6 +18,7 @@ import msgspec
 
 from live.model.history import Entry
 from live.model.play import Auxiliary, AuxiliaryKind, Play, PlayResponse, PlayTurn
+from live.model.recalling import holds, recalled
 
 SEARCH_TOOL = "web_search"
 
@@ -152,7 +153,8 @@ def _turn(play: Play, asked: Asked) -> Routed:
         msgspec.structs.replace(call, arguments=_copied(call.arguments, asked.history))
         for call in response.calls
     )
-    filled = msgspec.structs.replace(response, calls=calls)
+    text = recalled(response.text, response.recalls, asked.history[:position])
+    filled = msgspec.structs.replace(response, calls=calls, text=text)
     return Routed(kind="turn", response=filled, thread=name, turn=number)
 
 
@@ -202,8 +204,11 @@ def _next(turn: PlayTurn, history: Sequence[Entry], position: int) -> PlayRespon
         if entry.role == "assistant" and entry.type == "text"
     ]
     for response in turn.responses:
+        if response.given is not None and not holds(response.given, history, position):
+            continue
+        text = recalled(response.text, response.recalls, history[:position])
         # Equal texts are told apart by consuming them in order.
-        place = _find(response.text, said)
+        place = _find(text, said)
         if response.calls:
             if not any(_known(call.id, call_ids) for call in response.calls):
                 return response

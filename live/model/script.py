@@ -364,6 +364,33 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ) = None
 
 
+class Recall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Something that the model reads out of what stands before the prompt, and nowhere else.
+
+    It is what the first group of ``pattern`` matches last, in words, thoughts, arguments and
+    results. With ``of`` only what belongs to it counts: the result of a call whose arguments hold
+    it, or what follows it in a text. ``picture`` asks for the SHA-256 of the last picture instead.
+    """
+
+    pattern: str = ""
+    of: str | None = None
+    picture: bool = False
+
+
+class Given(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """When an answer is given at all: by what the request shows of a change to a file.
+
+    ``path`` was to hold ``holds``. What stands before the prompt shows that it was done
+    (``shown``) or does not (``hidden``); ``refuted`` is a change that was shown, where the result
+    of ``check``, a call made since, does not hold it.
+    """
+
+    path: str
+    holds: str
+    state: Literal["shown", "hidden", "refuted"]
+    check: str | None = None
+
+
 class Response(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One answer of the model: thought, words, calls; or a failure.
 
@@ -374,7 +401,8 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     drops the connection before the last piece of the answer. ``fails_first`` is what the
     provider says to the first attempt, before it answers the second. ``fills_context`` says
     that the conversation has grown as long as the model can take: a CLI that compacts by
-    itself does so before it goes on.
+    itself does so before it goes on. Each ``{name}`` in the text is what the model recalls by that
+    name; an answer that is ``given`` under a condition is left out where that does not hold.
     """
 
     reasoning: str | None = None
@@ -387,6 +415,8 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     hang: bool = False
     cut: bool = False
     fills_context: bool = False
+    recalls: dict[str, Recall] = {}
+    given: Given | None = None
 
 
 class SlashCommand(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

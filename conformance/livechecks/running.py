@@ -1,0 +1,216 @@
+"""One live check in one direction: recorded, moved, gone on with, judged."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from conformance.livechecks.judging import fingerprints, touched, wrong
+from conformance.livechecks.moving import Moved, Mover
+from conformance.livechecks.results import Result, Verdict
+from conformance.livechecks.sources import NoSource, Source, Sources
+from live.agents.base import CannotDo, Untaught, find_driver
+from live.checks import Check
+from live.conversation import Silent
+from live.model.script import Scenario
+from live.releases import install
+from live.running import Run, perform
+from live.talking import CliFailed, Earlier
+from transcripts.ids import derive
+
+
+class Bench(msgspec.Struct, frozen=True, kw_only=True):
+    """What checks are run with: who moves, by which releases, and where sources are kept."""
+
+    mover: Mover
+    releases: Mapping[str, str]
+    sources: Sources
+
+
+class _Wrong(Exception):
+    """The check failed; the message says in what."""
+
+
+def run_check(check: Check, source: str, target: str, bench: Bench) -> Result:
+    """Move a check's conversation from one agent to another and see it gone on with."""
+    path = _path(check, source, target, tuple(bench.releases))
+    evidence: dict[str, Any] = {}
+    verdict, why = _verdict(check, path, bench, evidence)
+    return Result(
+        case=check.name,
+        source=source,
+        target=target,
+        releases={agent: bench.releases[agent] for agent in sorted(set(path))},
+        verdict=verdict,
+        why=why,
+        evidence=evidence,
+    )
+
+
+def run_control(check: Check, agent: str, bench: Bench) -> Result:
+    """See the agent go on with what it wrote itself: what fails here is no writer's fault."""
+    evidence: dict[str, Any] = {}
+    verdict, why = _verdict(check, (agent,), bench, evidence)
+    return Result(
+        case=check.name,
+        source=agent,
+        target=agent,
+        releases={agent: bench.releases[agent]},
+        verdict=verdict,
+        why=why,
+        evidence=evidence,
+        moved=False,
+    )
+
+
+def _path(check: Check, source: str, target: str, agents: Sequence[str]) -> tuple[str, ...]:
+    """Return through whose stores a conversation goes: with hops, by way of the others and back."""
+    if not check.hops:
+        return (source, target)
+    third = next(agent for agent in agents if agent not in (source, target))
+    onwards = (target, third, source)
+    return (source, *(onwards[number % 3] for number in range(check.hops)))
+
+
+def _verdict(
+    check: Check, path: Sequence[str], bench: Bench, evidence: dict[str, Any]
+) -> tuple[Verdict, str]:
+    try:
+        source = bench.sources.get(check, path[0], bench.releases[path[0]])
+        with tempfile.TemporaryDirectory(prefix="live-check-") as scratch:
+            _go(check, source, path[1:], bench, Path(scratch), evidence)
+    except NoSource as error:
+        return msgspec.convert(error.verdict, Verdict), str(error)
+    except CannotDo as error:
+        return "impossible", str(error)
+    except (CliFailed, Silent, Untaught, _Wrong) as error:
+        return "failed", str(error)
+    return "passed", ""
+
+
+def _go(
+    check: Check,
+    source: Source,
+    onwards: Sequence[str],
+    bench: Bench,
+    scratch: Path,
+    evidence: dict[str, Any],
+) -> None:
+    """Take a conversation to its target, by way of others where it hops; _Wrong if it fails."""
+    legs = list(_legs(check, len(onwards) or 1))
+    for number, (turns, says) in enumerate(legs):
+        place = scratch / str(number)
+        place.mkdir()
+        agent = onwards[number] if onwards else source.agent
+        home = place / "before"
+        originals = _lay(source, home)
+        if onwards:
+            moved = _move(check, source, agent, home, bench, number)
+        else:
+            moved = Moved(source.session_id)
+            originals = {}
+        run = _continued(check, turns, agent, bench.releases[agent], home, moved, source, place)
+        evidence["answers"] = [one.answer.text for one in run.exchanges if one.answer.text]
+        evidence["losses"] = sorted({loss.loss for loss in moved.losses})
+        found = [*wrong(check, run, says, source.done), *touched(originals, run.home)]
+        found += _unrecorded(check, agent, bench.releases[agent], run)
+        if found:
+            raise _Wrong("; ".join(found))
+        source = Source(
+            agent=agent,
+            release=bench.releases[agent],
+            home=run.home,
+            workspace=run.workspace_files,
+            session_id=run.session_id,
+            cwd=run.workspace,
+        )
+
+
+def _legs(check: Check, count: int) -> Iterator[tuple[Scenario, Sequence[str]]]:
+    """Yield what is said at each stop: all at the only one, else a turn at each."""
+    if not check.hops:
+        yield check.then, check.says
+        return
+    for number in range(count):
+        name = f"{check.then.name}-{number + 1}"
+        turns = check.then.turns[number : number + 1]
+        yield replace(check.then, name=name, turns=turns), check.says[number : number + 1]
+
+
+def _lay(source: Source, home: Path) -> dict[str, str]:
+    """Put the source's own session files into a home; return what they are, byte for byte."""
+    files = find_driver(source.agent, source.release).session_files(source.home)
+    for path in files:
+        place = home / path.relative_to(source.home)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, place)
+    home.mkdir(exist_ok=True)
+    return fingerprints(source.home, files)
+
+
+def _move(
+    check: Check, source: Source, target: str, home: Path, bench: Bench, number: int
+) -> Moved:
+    wanted = derive("live-check", check.name, source.agent, target, str(number))
+    try:
+        moved = bench.mover.move(
+            source.agent,
+            home,
+            source.session_id,
+            target,
+            home,
+            new_session_id=wanted,
+            cwd=source.cwd,
+        )
+    except Exception as error:  # whoever moves may fail in any way, and that is the verdict
+        raise _Wrong(f"{bench.mover.name} did not move it: {error}") from error
+    if moved.session_id == source.session_id:
+        raise _Wrong("the moved session has the original's id")
+    return moved
+
+
+def _continued(
+    check: Check,
+    turns: Scenario,
+    agent: str,
+    release: str,
+    home: Path,
+    moved: Moved,
+    source: Source,
+    place: Path,
+) -> Run:
+    driver = find_driver(agent, release)
+    installed = install(agent, driver.package, release)
+    words = check.source.turns[0].prompt if check.way == "picker" else None
+    return perform(
+        replace(turns, terminal=turns.terminal or check.way != "print"),
+        driver,
+        installed,
+        place,
+        earlier=Earlier(home=home, session_id=moved.session_id, words=words),
+        workspace=_workspace(check, source),
+        judging="enforce",
+    )
+
+
+def _workspace(check: Check, source: Source) -> dict[str, bytes]:
+    """Return what of the source's workspace goes along: only files that were being edited."""
+    if check.edits is None:
+        return {}
+    files = {path: (source.workspace / path).read_bytes() for path in check.edits.files}
+    for path in source.done:
+        files[path] += check.edits.marks.encode()
+    return files
+
+
+def _unrecorded(check: Check, agent: str, release: str, run: Run) -> Iterator[str]:
+    files = find_driver(agent, release).session_files(run.home)
+    for words in check.recorded:
+        if not any(words.encode() in path.read_bytes() for path in files):
+            yield f"no session file holds {words!r}"

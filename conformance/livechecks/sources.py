@@ -1,0 +1,117 @@
+"""The conversations that are moved: each recorded once by its own CLI and lent to every target."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from live.agents.base import CannotDo, Untaught, find_driver
+from live.checks import Check
+from live.conversation import Silent
+from live.releases import install
+from live.running import perform
+from live.talking import CliFailed
+
+_TRIES = 3
+"""How often a source is killed part-way until some of its files are done, and not all."""
+
+
+class NoSource(Exception):
+    """There is nothing to move; ``verdict`` says what that makes of the check."""
+
+    def __init__(self, why: str, verdict: str) -> None:
+        super().__init__(why)
+        self.verdict = verdict
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """A recorded conversation: its agent and release, the home it is in, and the workspace.
+
+    ``done`` are the files that were changed before the CLI was killed, where it was.
+    """
+
+    agent: str
+    release: str
+    home: Path
+    workspace: Path
+    session_id: str
+    cwd: str
+    done: tuple[str, ...] = ()
+
+
+class _Kept(msgspec.Struct, frozen=True, kw_only=True):
+    session_id: str = ""
+    cwd: str = ""
+    done: tuple[str, ...] = ()
+    why: str = ""
+    verdict: str = ""
+
+
+class Sources:
+    """Records sources below a directory, which several processes may share."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def get(self, check: Check, agent: str, release: str) -> Source:
+        """Return the source of a check, recorded now unless it was; :class:`NoSource` if none."""
+        place = self._directory / f"{agent}@{release}" / check.name
+        place.mkdir(parents=True, exist_ok=True)
+        with _locked(place / "lock"):
+            fact = place / "source.json"
+            if not fact.exists():
+                kept = _record(check, agent, release, place)
+                fact.write_bytes(msgspec.json.encode(kept))
+            kept = msgspec.convert(json.loads(fact.read_bytes()), _Kept)
+        if kept.verdict:
+            raise NoSource(kept.why, kept.verdict)
+        return Source(
+            agent=agent,
+            release=release,
+            home=place / "run" / "home",
+            workspace=place / "run" / "workspace",
+            session_id=kept.session_id,
+            cwd=kept.cwd,
+            done=kept.done,
+        )
+
+
+def _record(check: Check, agent: str, release: str, place: Path) -> _Kept:
+    try:
+        driver = find_driver(agent, release)
+        installed = install(agent, driver.package, release)
+        done: tuple[str, ...] = ()
+        for _ in range(_TRIES):
+            keep = place / "run"
+            shutil.rmtree(keep, ignore_errors=True)
+            keep.mkdir()
+            run = perform(check.source, driver, installed, keep)
+            done = _done(check, run.workspace_files)
+            if check.edits is None or 0 < len(done) < len(check.edits.files):
+                return _Kept(session_id=run.session_id, cwd=run.workspace, done=done)
+    except CannotDo as error:
+        return _Kept(verdict="impossible", why=f"{agent} {release}: {error}")
+    except (CliFailed, Silent, Untaught) as error:
+        return _Kept(verdict="failed", why=f"the source was not recorded: {error}")
+    return _Kept(verdict="skipped", why=f"killed when {len(done)} of the files were done")
+
+
+def _done(check: Check, workspace: Path) -> tuple[str, ...]:
+    if check.edits is None:
+        return ()
+    texts = {path: (workspace / path).read_text("utf-8") for path in check.edits.files}
+    return tuple(path for path, text in texts.items() if check.edits.holds in text)
+
+
+@contextmanager
+def _locked(path: Path) -> Generator[None, None, None]:
+    """Let one process or thread at a time in."""
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
