@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from conformance import adapters
+from conformance.adapters import Adapter
 from conformance.crossing import Stores, all_stores
 from transcripts.losses import Loss
 from transcripts.model import Transcript
@@ -72,3 +74,35 @@ class StoreMover:
             transcript, session_id=new_session_id, cwd=cwd
         )
         return Moved(written.session_id, written.losses, transcript)
+
+
+class AdapterMover:
+    """Moves by an adapter: by its own conversion, or one half by it and one by the reference."""
+
+    def __init__(self, adapter: Adapter) -> None:
+        self.name = adapter.name
+        self._adapter = adapter
+
+    def move(
+        self,
+        source: str,
+        source_home: Path,
+        session_id: str,
+        target: str,
+        target_home: Path,
+        *,
+        new_session_id: str,
+        cwd: str,
+    ) -> Moved:
+        """Move, and say what the adapter declares lost."""
+        made = adapters.move(
+            self._adapter,
+            source,
+            source_home,
+            session_id,
+            target,
+            target_home,
+            new_session_id=new_session_id,
+            cwd=cwd,
+        )
+        return Moved(made.session_id, made.losses, made.transcript)

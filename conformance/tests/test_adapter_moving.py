@@ -10,6 +10,7 @@ import pytest
 
 from conformance.adapters import About, Adapter, NotOffered, Offer, Written, move, open_adapter
 from conformance.crossing import digest
+from conformance.livechecks.moving import AdapterMover, Moved, Mover, StoreMover
 from transcripts.errors import SessionNotFound
 from transcripts.ids import derive
 from transcripts.losses import Loss
@@ -152,3 +153,18 @@ def test_a_session_that_is_not_there_is_an_error_before_anything_is_written(
     with pytest.raises(SessionNotFound, match=SOURCE_ID):
         moved(adapter, tmp_path, tmp_path / "target")
     assert adapter.asked == []
+
+
+def test_live_checks_move_by_an_adapter_as_by_the_stores(home: Path, tmp_path: Path) -> None:
+    results: list[Moved] = []
+    with open_adapter("entry:reference") as adapter:
+        movers: tuple[Mover, ...] = (AdapterMover(adapter), StoreMover())
+        for number, mover in enumerate(movers):
+            target = tmp_path / str(number)
+            results.append(
+                mover.move(
+                    "claude", home, SOURCE_ID, "codex", target, new_session_id=NEW_ID, cwd=CWD
+                )
+            )
+    assert results[0] == results[1]
+    assert digest(tmp_path / "0") == digest(tmp_path / "1")
