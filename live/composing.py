@@ -5,7 +5,7 @@ Truth and play come from the same steps, so what a reader must find is what was 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
@@ -14,6 +14,7 @@ from live.model.play import Auxiliary, Judging, Play, PlayResponse, PlayTurn, Se
 from live.model.script import (
     Command,
     Failure,
+    Given,
     Response,
     Scenario,
     SearchWeb,
@@ -111,9 +112,10 @@ def play(
 ) -> Play:
     """Return what the scripted model is started with, paced for the CLI."""
     threads: dict[str | None, dict[int, tuple[str, list[PlayResponse]]]] = {}
+    called = _wire_ids(played)
     for step in played:
         _, responses = threads.setdefault(step.thread, {}).setdefault(step.turn, (step.prompt, []))
-        responses += _responses(step, driver)
+        responses += _responses(step, driver, called)
     composed = Play(
         wire=driver.wire,
         model=driver.model,
@@ -160,7 +162,16 @@ def _searches(scenario: Scenario | None) -> Iterator[Auxiliary]:
             yield Auxiliary(kind="web-search", answer=_FOUND, contains=(call.query,), search=search)
 
 
-def _responses(step: Step, driver: Driver) -> Iterator[PlayResponse]:
+def _wire_ids(played: tuple[Step, ...]) -> dict[str, str]:
+    """Return by what ids the calls that stand alone in their answers are known on the wire."""
+    return {
+        step.response.calls[0].id: step.translations[0].call.id
+        for step in played
+        if len(step.response.calls) == 1 and step.translations and step.translations[0].call
+    }
+
+
+def _responses(step: Step, driver: Driver, called: Mapping[str, str]) -> Iterator[PlayResponse]:
     response = step.response
     yield PlayResponse(
         id=step.id,
@@ -175,11 +186,18 @@ def _responses(step: Step, driver: Driver) -> Iterator[PlayResponse]:
         usage={"input": driver.full_context} if response.fills_context else {},
         delay=_ANSWER_SECONDS,
         recalls=response.recalls,
-        given=response.given,
+        given=_checked(response.given, called),
     )
     later = [call for translation in step.translations for call in translation.then]
     for index, call in enumerate(later):
         yield PlayResponse(id=f"{step.id}-then-{index + 1}", calls=(call,), delay=_ANSWER_SECONDS)
+
+
+def _checked(given: Given | None, called: Mapping[str, str]) -> Given | None:
+    """Return a condition of an answer that looks for its call by the id on the wire."""
+    if given is None or given.check is None:
+        return given
+    return msgspec.structs.replace(given, check=called[given.check])
 
 
 def _said(step: Step) -> str | None:

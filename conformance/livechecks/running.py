@@ -83,6 +83,8 @@ def _verdict(
 ) -> tuple[Verdict, str]:
     try:
         source = bench.sources.get(check, path[0], bench.releases[path[0]])
+        if source.unrecorded:
+            evidence["unrecorded"] = source.unrecorded
         with tempfile.TemporaryDirectory(prefix="live-check-") as scratch:
             _go(check, source, path[1:], bench, Path(scratch), evidence)
     except NoSource as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +13,9 @@ import msgspec
 
 from live.agents.base import CannotDo, Untaught, find_driver
 from live.checks import Check
+from live.composing import Step
 from live.conversation import Silent
+from live.model.script import Update
 from live.releases import install
 from live.running import perform
 from live.talking import CliFailed
@@ -33,7 +35,9 @@ class NoSource(Exception):
 class Source(msgspec.Struct, frozen=True, kw_only=True):
     """A recorded conversation: its agent and release, the home it is in, and the workspace.
 
-    ``done`` are the files that were changed before the CLI was killed, where it was.
+    ``done`` are the files that were changed before the CLI was killed, where it was, and of whose
+    change it recorded something. ``unrecorded`` are those that were changed and of which it kept
+    nothing, so that nobody can know of them, with the proof of that.
     """
 
     agent: str
@@ -43,12 +47,14 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str
     cwd: str
     done: tuple[str, ...] = ()
+    unrecorded: dict[str, str] = {}
 
 
 class _Kept(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str = ""
     cwd: str = ""
     done: tuple[str, ...] = ()
+    unrecorded: dict[str, str] = {}
     why: str = ""
     verdict: str = ""
 
@@ -79,6 +85,7 @@ class Sources:
             session_id=kept.session_id,
             cwd=kept.cwd,
             done=kept.done,
+            unrecorded=kept.unrecorded,
         )
 
 
@@ -92,9 +99,16 @@ def _record(check: Check, agent: str, release: str, place: Path) -> _Kept:
             shutil.rmtree(keep, ignore_errors=True)
             keep.mkdir()
             run = perform(check.source, driver, installed, keep)
-            done = _done(check, run.workspace_files)
+            changed = _changed(check, run.workspace_files)
+            unrecorded = without_trace(run.steps, changed, run.home)
+            done = tuple(path for path in changed if path not in unrecorded)
             if check.edits is None or 0 < len(done) < len(check.edits.files):
-                return _Kept(session_id=run.session_id, cwd=run.workspace, done=done)
+                return _Kept(
+                    session_id=run.session_id,
+                    cwd=run.workspace,
+                    done=done,
+                    unrecorded=unrecorded,
+                )
     except CannotDo as error:
         return _Kept(verdict="impossible", why=f"{agent} {release}: {error}")
     except (CliFailed, Silent, Untaught) as error:
@@ -102,7 +116,28 @@ def _record(check: Check, agent: str, release: str, place: Path) -> _Kept:
     return _Kept(verdict="skipped", why=f"killed when {len(done)} of the files were done")
 
 
-def _done(check: Check, workspace: Path) -> tuple[str, ...]:
+def without_trace(played: Sequence[Step], changed: Sequence[str], home: Path) -> dict[str, str]:
+    """Return which changed files a home says nothing of, each with the proof.
+
+    A CLI may run a call while the answer that makes it still arrives, and write down none of that
+    answer until it has ended. Searched for is all that the model gave this answer and no other:
+    its id, its words, the ids of its calls. Where no byte of the home holds any of it, no reader
+    can find the change.
+    """
+    files = [path.read_bytes() for path in sorted(home.rglob("*")) if path.is_file()]
+    found: dict[str, str] = {}
+    for step in played:
+        paths = [call.path for call in step.response.calls if isinstance(call, Update)]
+        given = [step.id, *(f'"{one.call.id}"' for one in step.translations if one.call)]
+        if step.response.text:
+            given.append(step.response.text)
+        if not any(words.encode() in held for words in given for held in files):
+            proof = f"no byte of {len(files)} files of the home holds any of {', '.join(given)}"
+            found |= {path: proof for path in paths if path in changed}
+    return found
+
+
+def _changed(check: Check, workspace: Path) -> tuple[str, ...]:
     if check.edits is None:
         return ()
     texts = {path: (workspace / path).read_text("utf-8") for path in check.edits.files}
