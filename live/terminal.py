@@ -1,58 +1,72 @@
 """A CLI in a real terminal: what a person types, and what stands on the screen.
 
-pexpect holds the terminal, pyte draws what the CLI writes to it, so that a driver looks at
-the same characters as a person would. CLIs ask terminals what they can do; the answers given
-here are those of a plain xterm.
+pexpect holds the terminal, :mod:`live.screen` draws what the CLI writes to it and answers what it
+asks, so that a driver looks at the same characters as a person would. Whatever is waited for is
+waited for on the screen, until a deadline: CLIs are many times slower on a machine that has much
+else to do. All that went through it is kept, to be looked at again (:mod:`live.asciicast`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pexpect
-import pyte
 
+from live.asciicast import Recording
 from live.conversation import Silent
 from live.sandbox import Sandbox
+from live.screen import (
+    COLUMNS,
+    CONTROL_C,
+    CONTROL_D,
+    CONTROL_U,
+    DOWN,
+    ENTER,
+    ESCAPE,
+    LEFT,
+    ROWS,
+    TAB,
+    UP,
+    Screen,
+)
 
-COLUMNS, ROWS = 120, 40
-ENTER, ESCAPE, TAB, UP, DOWN = "\r", "\x1b", "\t", "\x1b[A", "\x1b[B"
-LEFT = "\x1b[D"
-CONTROL_C, CONTROL_D, CONTROL_U = "\x03", "\x04", "\x15"
+__all__ = [
+    "COLUMNS",
+    "CONTROL_C",
+    "CONTROL_D",
+    "CONTROL_U",
+    "DOWN",
+    "ENTER",
+    "ESCAPE",
+    "LEFT",
+    "ROWS",
+    "TAB",
+    "UP",
+    "Terminal",
+]
 
 _KEY_SECONDS = 0.4
-"""Between what is typed and the key that sends it: CLIs take both at once for a paste."""
-_WAIT_SECONDS = 60.0
-_END_SECONDS = 20.0
+"""Between what is typed and the key that sends it: CLIs take both at once for a paste, in which
+Enter is a new line. Codex goes on doing so for a moment after the last character."""
+
+_WAIT_SECONDS = 180.0
+_END_SECONDS = 90.0
 _POLL_SECONDS = 0.05
+_ECHO_SECONDS = 20.0
+_SENT_SECONDS = 10.0
+_READS = 50
+"""How often is read on before what stands there is looked at: a CLI may write without end."""
 
-# Sequences that pyte does not know and would print: the kitty keyboard protocol's and the
-# modifyOtherKeys switches.
-_UNKNOWN = re.compile(r"\x1b\[[<>=?][0-9;]*[um]")
-_ATTRIBUTES = "\x1b[?62;22c"
-
-
-class _Screen(pyte.Screen):
-    """pyte's screen, answering the questions that CLIs ask a terminal."""
-
-    def __init__(self, columns: int, rows: int) -> None:
-        super().__init__(columns, rows)
-        self.answers: list[str] = []
-
-    def report_device_status(self, mode: int, **_: Any) -> None:
-        if mode == 5:
-            self.answers.append("\x1b[0n")
-        elif mode == 6:
-            self.answers.append(f"\x1b[{self.cursor.y + 1};{self.cursor.x + 1}R")
-
-    def report_device_attributes(self, mode: int = 0, **_: Any) -> None:
-        self.answers.append(_ATTRIBUTES)
+_TYPINGS = 3
+_SENDINGS = 6
+_BEGINNING = 20
+"""How many characters of what was typed are looked for, blanks and frames left out: fewer than
+stand in one line."""
 
 
 class Terminal:
@@ -60,33 +74,31 @@ class Terminal:
 
     def __init__(self, box: Sandbox, argv: Sequence[str], environment: Mapping[str, str]) -> None:
         command = box.command(argv)
+        given = {**box.environment(), **environment}
         self._box = box
-        self._screen = _Screen(COLUMNS, ROWS)
-        self._stream = pyte.Stream(self._screen)
+        self._screen = Screen(COLUMNS, ROWS)
+        self._recording = Recording(COLUMNS, ROWS, given["TERM"])
         self._process = pexpect.spawn(
             command[0],
             command[1:],
-            env={**box.environment(), **environment},
+            env=given,
             cwd=str(box.start_directory),
             dimensions=(ROWS, COLUMNS),
             encoding="utf-8",
             codec_errors="replace",
             timeout=None,
         )
+        self._process.delaybeforesend = None
         self._group = int(self._process.pid or 0)
+        self._finished = False
         self._changed = time.monotonic()
 
     def look(self) -> str:
         """Return what stands on the screen, line by line, after reading what was written."""
-        while not self._process.closed:
-            try:
-                written = self._process.read_nonblocking(65536, timeout=0)
-            except (pexpect.TIMEOUT, pexpect.EOF):
+        for _ in range(_READS):
+            if not self._read(0):
                 break
-            self._changed = time.monotonic()
-            self._stream.feed(_UNKNOWN.sub("", written))
-            self._reply()
-        return "\n".join(line.rstrip() for line in self._screen.display).rstrip()
+        return self._screen.shown()
 
     def still(self, seconds: float) -> bool:
         """Return whether nothing was written for so long."""
@@ -103,20 +115,58 @@ class Terminal:
             if holds(shown):
                 return shown
             if ended or time.monotonic() > deadline:
-                gone = " before it ended" if ended else ""
-                raise Silent(f"it did not {what}{gone}; it shows:\n{shown}")
-            time.sleep(_POLL_SECONDS)
+                raise self.silent(f"did not {what}{' before it ended' if ended else ''}")
+            self._read(_POLL_SECONDS)
+
+    def comes(self, holds: Callable[[str], Any], seconds: float) -> bool:
+        """Return whether a test of the screen holds within so long, or the process ends."""
+        deadline = time.monotonic() + seconds
+        while not (holds(self.look()) or self.ended()):
+            if time.monotonic() > deadline:
+                return False
+            self._read(_POLL_SECONDS)
+        return True
+
+    def silent(self, what: str) -> Silent:
+        """Return the error that says what the CLI did not do, what it shows instead, and how it
+        came to that."""
+        shown = self.look()
+        return Silent(f"it {what}; it shows:\n{shown}", self.recording())
 
     def press(self, keys: str) -> None:
         """Press keys (``ENTER``, ``ESCAPE`` …) or type characters, as they are."""
-        self._process.send(keys)
-        time.sleep(_KEY_SECONDS)
+        self._send(self._screen.sent_for(keys))
+        pause = time.monotonic() + _KEY_SECONDS
+        while (left := pause - time.monotonic()) > 0:
+            self._read(left)
 
     def submit(self, words: str) -> None:
         """Type words and send them."""
         self.press(words)
-        self.look()
         self.press(ENTER)
+
+    def enter(self, words: str, line: Callable[[str], str], key: str = ENTER) -> None:
+        """Type words where ``line`` finds on the screen what is typed, and send them by a key.
+
+        A CLI that changes how its terminal behaves drops what it has not read yet: what was
+        typed is seen to stand there before the key is pressed, else it is typed again.
+        """
+        for _ in range(_TYPINGS):
+            self.press(words)
+            if self.comes(_stands(words, line), _ECHO_SECONDS):
+                return self.send(words, line, key)
+            self.press(CONTROL_U)
+        raise self.silent(f"did not take {words!r}")
+
+    def send(self, words: str, line: Callable[[str], str], key: str = ENTER) -> None:
+        """Press the key that sends what was typed, until it has gone: a CLI that still has
+        something to draw lets a key go by."""
+        stands = _stands(words, line)
+        for _ in range(_SENDINGS):
+            self.press(key)
+            if self.comes(lambda shown: not stands(shown), _SENT_SECONDS):
+                return
+        raise self.silent(f"did not let {words!r} be sent")
 
     def ended(self) -> bool:
         """Return whether the process has gone."""
@@ -128,18 +178,60 @@ class Terminal:
         deadline = time.monotonic() + seconds
         while not self.ended():
             if time.monotonic() > deadline:
-                raise Silent(f"it did not end; it shows:\n{self.look()}")
-            time.sleep(_POLL_SECONDS)
+                raise self.silent("did not end")
+            self._read(_POLL_SECONDS)
         self.kill()
 
     def kill(self) -> None:
         """Kill what is left of the process and everything that it started."""
+        if self._process.closed:
+            return
+        self.look()
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._group, signal.SIGKILL)
+        deadline = time.monotonic() + _END_SECONDS
+        while self._process.isalive() and time.monotonic() < deadline:
+            self._read(_POLL_SECONDS)
         self._process.close(force=True)
         self._box.reap(self._group)
 
-    def _reply(self) -> None:
-        for answer in self._screen.answers:
-            self._process.send(answer)
-        self._screen.answers.clear()
+    def recording(self) -> str:
+        """Return all that was shown and typed so far, as an asciicast."""
+        return self._recording.text()
+
+    def _read(self, seconds: float) -> bool:
+        """Take in what is written within so long; return whether anything was."""
+        if self._process.closed or self._finished:
+            # Nothing can be read any more, only the end be waited for.
+            time.sleep(seconds)
+            return False
+        try:
+            written = self._process.read_nonblocking(65536, timeout=seconds)
+        except pexpect.TIMEOUT:
+            return False
+        except pexpect.EOF:
+            self._finished = True
+            return False
+        if not written:
+            return True
+        self._changed = time.monotonic()
+        self._recording.wrote(written)
+        for answer in self._screen.feed(written):
+            self._send(answer)
+        return True
+
+    def _send(self, text: str) -> None:
+        self._recording.sent(text)
+        # Who has just ended hears nothing any more: the next look at it says so.
+        with contextlib.suppress(OSError):
+            self._process.send(text)
+
+
+def _stands(words: str, line: Callable[[str], str]) -> Callable[[str], bool]:
+    """Return how to see on a screen whether words stand where they were typed."""
+    wanted = _squeezed(words)[:_BEGINNING]
+    return lambda shown: wanted in _squeezed(line(shown))
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.replace("│", " ").split())

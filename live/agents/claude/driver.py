@@ -40,6 +40,7 @@ from live.model.script import (
     calls_of,
     needs_person,
 )
+from live.picking import opened
 from live.pictures import digest, png
 from live.sandbox import MCP_COMMAND, Sandbox
 from live.terminal import Terminal
@@ -121,11 +122,14 @@ class ClaudeDriver(Driver):
         if scenario is None:
             return
         lay_skills(home, scenario)
+        known: dict[str, Any] = {}
         if self._at_terminal(scenario):
-            write_json(home / ".claude.json", onboarded(workspace, _KEY))
+            known |= onboarded(workspace, _KEY)
         if tools.calls(scenario, Mcp):
             server = {"type": "stdio", "command": MCP_COMMAND, "args": [], "env": {}}
-            write_json(home / ".claude.json", {"mcpServers": {SERVER: server}})
+            known["mcpServers"] = {SERVER: server}
+        if known:
+            write_json(home / ".claude.json", known)
         if tools.calls(scenario, Todo) and traits(self.version).tasks:
             switch = {"env": {"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}}
             write_json(home / ".claude" / "settings.json", switch)
@@ -207,6 +211,17 @@ class ClaudeDriver(Driver):
         ]
         pictures = {name: png(picture) for name, picture in scenario.pictures.items()}
         return StreamConversation(box, argv, environment, pictures)
+
+    def pick(
+        self, box: Sandbox, executable: Sequence[str], port: int, *, words: str
+    ) -> Conversation:
+        """Open a session from the list that ``--resume`` without an id shows."""
+        if not (box.home / ".claude.json").exists():
+            write_json(box.home / ".claude.json", onboarded(box.workspace_inside, _KEY))
+        argv = [*executable, *self._beginning(), "--resume"]
+        terminal = Terminal(box, argv, self.environment(box.home_inside, port))
+        running = TypedConversation(terminal, ())
+        return opened(running, terminal, traits(self.version).listing, words)
 
     def _at_terminal(self, scenario: Scenario) -> bool:
         """Whether a person at a terminal is needed: also to refuse a call, where a refusal that

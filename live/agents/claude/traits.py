@@ -11,6 +11,8 @@ from typing import Literal
 import msgspec
 from semver import Version
 
+from live.picking import Listing
+
 Failing = Literal["errors-first", "twice", "merged"]
 TodoForm = Literal["numbered", "worded"]
 
@@ -33,6 +35,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     rows which a fork copies name the session whose request they answer. ``hook_events`` are those
     that it knows: releases up to 2.1.50 run no hook at all of a file that names another. Left out
     are ``WorktreeCreate`` and ``WorktreeRemove``, whose hooks have to do the work themselves.
+    ``listing`` is what the list of sessions looks like.
     """
 
     chooses_model: bool
@@ -51,6 +54,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     streams: bool
     marks_copies: bool
     hook_events: tuple[str, ...]
+    listing: Listing
 
 
 _MODEL_ARGUMENT = Version(1, 0, 0)
@@ -67,6 +71,7 @@ _LAST_ROW_LEADS = Version(2, 1, 112)
 _TASKS = Version(2, 1, 142)
 _MARKS_REFUSALS = Version(2, 1, 332)
 _MARKS_COPIES = Version(2, 1, 332)
+_LISTING = Listing(stands=r"^ *Resume [Ss]ession\b", mark="❯")
 _EVERY_SCENARIO = (Version(2, 1, 197), Version(2, 1, 332))
 """The releases of which every scenario is recorded; of the others the core is."""
 
@@ -110,6 +115,7 @@ def traits(version: str) -> Traits:
         hook_events=tuple(
             event for since, events in _HOOK_EVENTS.items() if release >= since for event in events
         ),
+        listing=_LISTING,
         streams=release in _EVERY_SCENARIO,
         todo_form="worded" if release >= _TODO_WORDED else "numbered",
     )

@@ -16,6 +16,7 @@ _REFUSING = re.compile(rf"{_PROMPT} \d\. No")
 _WORKING = "esc to interrupt"
 _REWIND = "Rewind"
 _CONFIRM = "Restore conversation"
+_LINE = re.compile(rf"^(?:│ )?(?:{_PROMPT}|>)(?=\s|$)(.*)", re.MULTILINE)
 _CLEAR = "\x15"
 _STILL_SECONDS = 1.0
 _BACK_KEYS = 1
@@ -38,11 +39,11 @@ class TypedConversation(Conversation):
         """Type a prompt, after going back where the turn says so."""
         if turn.rewinds_to is not None:
             self._go_back(turn)
-        self._terminal.submit(words_of(turn))
+        self._terminal.enter(words_of(turn), _line)
 
     def compact(self) -> None:
         """Type the command that compacts."""
-        self._terminal.submit(COMPACT)
+        self._terminal.enter(COMPACT, _line)
 
     def interrupt(self) -> None:
         """Press Escape."""
@@ -77,7 +78,7 @@ class TypedConversation(Conversation):
 
     def end(self) -> None:
         """Type the command that leaves."""
-        self._terminal.submit("/exit")
+        self._terminal.enter("/exit", _line)
         self._terminal.end()
 
     def kill(self) -> None:
@@ -87,6 +88,10 @@ class TypedConversation(Conversation):
     def shown(self) -> str:
         """Return the screen."""
         return self._terminal.look()
+
+    def recording(self) -> str:
+        """Return all that was shown and typed."""
+        return self._terminal.recording()
 
     def _go_back(self, turn: Turn) -> None:
         """Choose the prompt to go back to from the list that Escape twice opens."""
@@ -103,3 +108,9 @@ class TypedConversation(Conversation):
         self._terminal.wait(lambda _: self.rests(), "go back")
         # The old prompt now stands in the line, to be changed.
         self._terminal.press(_CLEAR)
+
+
+def _line(shown: str) -> str:
+    """Return what stands in the line to type at, the last one with its sign."""
+    lines = _LINE.findall(shown)
+    return lines[-1] if lines else ""

@@ -31,6 +31,7 @@ from live.model.script import (
     UseSkill,
     ViewImage,
 )
+from live.picking import opened
 from live.sandbox import HOME, TOOLS, WORKSPACE, Sandbox
 from live.terminal import Terminal
 
@@ -217,16 +218,30 @@ class CodexDriver(Driver):
             *([] if resume is None else ["resume", resume]),
         ]
         environment = self.environment(box.home_inside, port, scenario)
+        return self._typed(Terminal(box, argv, environment), box)
+
+    def pick(
+        self, box: Sandbox, executable: Sequence[str], port: int, *, words: str
+    ) -> Conversation:
+        """Open a session from the list that ``resume`` without an id shows."""
+        listing = self._traits.listing
+        if listing is None:
+            raise CannotDo(f"{self.version} has no list of sessions: 'resume' is no command of it")
+        argv = [*executable, *self._typed_flags(None), "resume"]
+        terminal = Terminal(box, argv, self.environment(box.home_inside, port))
+        return opened(self._typed(terminal, box), terminal, listing, words)
+
+    def _typed(self, terminal: Terminal, box: Sandbox) -> TypedConversation:
         return TypedConversation(
-            Terminal(box, argv, environment),
+            terminal,
             box.workspace_inside,
             queues=self.queues_until_end,
             stops=not self._traits.ends_commands,
         )
 
-    def _typed_flags(self, scenario: Scenario) -> Sequence[str]:
+    def _typed_flags(self, scenario: Scenario | None) -> Sequence[str]:
         daemon = ["--no-daemon"] if self._traits.daemon else []
-        if offered.asks_leave(scenario):
+        if scenario is not None and offered.asks_leave(scenario):
             return daemon
         return [*daemon, "--dangerously-bypass-approvals-and-sandbox"]
 

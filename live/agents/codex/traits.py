@@ -11,6 +11,8 @@ from typing import Literal
 import msgspec
 from semver import Version
 
+from live.picking import Listing
+
 Shell = Literal["exec_command", "shell_command", "shell"]
 
 
@@ -49,6 +51,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     that leave for a file is leave for its folder too. ``ends_commands`` says that the terminal
     interface writes down, when it quits, that it killed what still ran.
     ``hook_events`` are the hook events that it knows; others in its ``hooks.json`` it passes over.
+    ``listing`` is what the list of sessions looks like, None where there is none.
     ``resumes_by_path`` says that ``exec`` has no ``resume`` and takes the rollout's
     path from its configuration; ``hangs_after_failure`` that it stays when its turn has failed.
     """
@@ -74,6 +77,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     makes_folders: bool
     ends_commands: bool
     hook_events: tuple[str, ...]
+    listing: Listing | None
     resumes_by_path: bool
     hangs_after_failure: bool
 
@@ -125,6 +129,8 @@ _WORKTREES = Version(0, 171, 0)
 _STREAMED = ("0.150.0", "0.171.0")
 _DAEMON = Version(0, 171, 0)
 _ENVELOPE = Version(0, 45, 0)
+_LISTS_SESSIONS = Version(0, 45, 0)
+_LISTING = Listing(stands=r"^ *Resume a previous session\b", mark="›")
 
 _HOOK_EVENTS = {
     Version(0, 130, 0): (
@@ -168,6 +174,7 @@ def traits(version: str) -> Traits:
         hook_events=tuple(
             event for since, events in _HOOK_EVENTS.items() if release >= since for event in events
         ),
+        listing=_LISTING if release >= _LISTS_SESSIONS else None,
         makes_folders=release >= _MAKES_FOLDERS,
         resumes_by_path=release < _ENVELOPE,
         hangs_after_failure=release < _ENVELOPE,

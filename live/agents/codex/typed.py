@@ -14,7 +14,7 @@ _INTERRUPTED = "Conversation interrupted"
 _RUNNING = "background terminal running"
 _PLAN = "Implement this plan?"
 _BROWSING = re.compile(r"↵ rewind|enter to edit message")
-_COMPOSER = re.compile(r"^› ", re.MULTILINE)
+_COMPOSER = re.compile(r"^›(?=\s|$)(.*)", re.MULTILINE)
 _REST_SECONDS = 1.2
 _PASTE = "\x1b[200~{}\x1b[201~"
 
@@ -45,10 +45,14 @@ class TypedConversation(Conversation):
             # A pasted path of a picture becomes the picture.
             self._terminal.press(_PASTE.format(f"{self._workspace}/{path}"))
             self._terminal.wait(lambda shown: "[Image" in shown, "take the picture")
-        self._terminal.press(turn.prompt if turn.slash is None else offered.typed(turn))
-        self._terminal.look()
-        queued = self._queues and turn.queued_during is not None
-        self._terminal.press(TAB if queued else ENTER)
+        words = turn.prompt if turn.slash is None else offered.typed(turn)
+        key = TAB if self._queues and turn.queued_during is not None else ENTER
+        if turn.images:
+            # Typing it again would take the pictures away.
+            self._terminal.press(words)
+            self._terminal.send(words, _composed, key)
+        else:
+            self._terminal.enter(words, _composed, key)
         self._prompts += 1
 
     def _go_back(self, turn: int) -> None:
@@ -66,7 +70,7 @@ class TypedConversation(Conversation):
 
     def compact(self) -> None:
         """Give the command for it."""
-        self._terminal.submit("/compact")
+        self._terminal.enter("/compact", _composed)
 
     def interrupt(self) -> None:
         """Press Escape; while words stream in, 0.150 has ears for Control-C only."""
@@ -111,7 +115,7 @@ class TypedConversation(Conversation):
             self._terminal.submit("/stop")
             self._terminal.wait(lambda shown: _RUNNING not in shown, "stop what still ran")
             self._terminal.wait(lambda _: self._terminal.still(_REST_SECONDS), "come to rest")
-        self._terminal.submit("/quit")
+        self._terminal.enter("/quit", _composed)
         self._terminal.end()
 
     def kill(self) -> None:
@@ -121,3 +125,13 @@ class TypedConversation(Conversation):
     def shown(self) -> str:
         """Return the screen."""
         return self._terminal.look()
+
+    def recording(self) -> str:
+        """Return all that was shown and typed."""
+        return self._terminal.recording()
+
+
+def _composed(shown: str) -> str:
+    """Return what stands where one types, in the last line with its sign."""
+    lines = _COMPOSER.findall(shown)
+    return lines[-1] if lines else ""

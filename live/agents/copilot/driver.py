@@ -33,9 +33,11 @@ from live.hooklog import LOG
 from live.mcp_server import SERVER
 from live.model.play import Auxiliary, Play, PlayResponse, Thread, Wire, WireCall
 from live.model.script import Call, Create, Failure, Mcp, Response, Scenario, Spawn, Turn, calls_of
+from live.picking import opened
 from live.pictures import digest
 from live.releases import cache_root
 from live.sandbox import HOOK_COMMAND, MCP_COMMAND, Sandbox
+from live.terminal import Terminal
 
 CHAT = "chat"
 """The dialect of a provider that speaks chat completions."""
@@ -68,6 +70,9 @@ _PROVIDERS: dict[str | None, _Provider] = {
 
 _SMALL_CONTEXT = 40_000
 """A model so small that a conversation can fill it."""
+
+_COPY = "picked"
+"""What a copy is called of a session that was chosen from the list."""
 
 _BEHIND_SECONDS = 3.0
 # With hooks an agent takes a while to begin, and who sent it to end.
@@ -264,9 +269,20 @@ class CopilotDriver(Driver):
         elif self._traits.chooses_id and scenario.worktree is None:
             argv += ["--session-id", session_id]
         environment = self.environment(box.home_inside, port, scenario)
-        return CopilotPerson(
-            box, argv, environment, lambda turn: self.typed(turn, scenario), scenario.name
-        )
+        terminal = Terminal(box, argv, environment)
+        return CopilotPerson(terminal, lambda turn: self.typed(turn, scenario), scenario.name)
+
+    def pick(
+        self, box: Sandbox, executable: Sequence[str], port: int, *, words: str
+    ) -> CopilotPerson:
+        """Open a session from the list that ``--resume`` without an id shows.
+
+        There is one only where there are two sessions: a single one is opened at once.
+        """
+        argv = [*executable, "--allow-all-tools", "--resume"]
+        terminal = Terminal(box, argv, self.environment(box.home_inside, port))
+        person = CopilotPerson(terminal, lambda turn: turn.prompt, _COPY)
+        return opened(person, terminal, self._traits.listing, words)
 
     def exit_codes(self, turn: Turn) -> tuple[int, ...]:
         """Older releases end as failed when only an agent that they had sent did."""

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
-from live.conversation import Conversation, Silent
+from live.conversation import Conversation
 from live.model.script import Ask, Call, Permission, Propose, Turn
-from live.sandbox import Sandbox
 from live.terminal import DOWN, ENTER, ESCAPE, Terminal
 
 _MARK = "❯"
@@ -36,7 +35,6 @@ _STEPS = 12
 _EXIT_SECONDS = 12.0
 _STOP_SECONDS = 4.0
 _POLL_SECONDS = 0.1
-_KEY_SECONDS = 1.0
 _BEGINNING = 20
 
 
@@ -46,13 +44,11 @@ class CopilotPerson(Conversation):
 
     def __init__(
         self,
-        box: Sandbox,
-        argv: Sequence[str],
-        environment: Mapping[str, str],
+        terminal: Terminal,
         words: Callable[[Turn], str],
         copy: str,
     ) -> None:
-        self._terminal = Terminal(box, argv, environment)
+        self._terminal = terminal
         self._words = words
         self._copy = copy
 
@@ -71,18 +67,11 @@ class CopilotPerson(Conversation):
         if turn.rewinds_to is not None:
             self._go_back(turn.rewinds_to)
         words, key = self._words(turn), _QUEUE if turn.queued_during else ENTER
-        self._terminal.press(words)
-        self._terminal.look()
-        for _ in range(_STEPS):
-            self._terminal.press(key)
-            if words[:_BEGINNING] not in _typed(self._terminal.look()):
-                return
-            # A CLI that still has something else to draw lets a key go by.
-            time.sleep(_KEY_SECONDS)
+        self._terminal.enter(words, _typed, key)
 
     def compact(self) -> None:
         """Give the CLI's command for it."""
-        self._terminal.submit("/compact")
+        self._terminal.enter("/compact", _typed)
 
     def interrupt(self) -> None:
         """Press Escape twice: once only asks for the second, and forgets it soon."""
@@ -95,7 +84,7 @@ class CopilotPerson(Conversation):
                 if self.rests():
                     return
                 time.sleep(_POLL_SECONDS)
-        raise Silent(f"it does not let itself be interrupted; it shows:\n{self.shown()}")
+        raise self._terminal.silent("does not let itself be interrupted")
 
     def asks(self, call: Call) -> bool:
         """Return whether a dialog about a call stands on the screen."""
@@ -128,13 +117,13 @@ class CopilotPerson(Conversation):
     def end(self) -> None:
         """Give the command that leaves: a copy of a session for the one before, or the CLI."""
         for _ in range(2):
-            self._terminal.submit("/exit")
+            self._terminal.enter("/exit", _typed)
             deadline = time.monotonic() + _EXIT_SECONDS
             while time.monotonic() < deadline:
                 if self._terminal.ended():
                     return self._terminal.end()
                 time.sleep(_POLL_SECONDS)
-        raise Silent(f"it does not let itself be left; it shows:\n{self.shown()}")
+        return self._terminal.end()
 
     def kill(self) -> None:
         """Kill it, with everything it started."""
@@ -143,6 +132,10 @@ class CopilotPerson(Conversation):
     def shown(self) -> str:
         """Return the screen."""
         return self._terminal.look()
+
+    def recording(self) -> str:
+        """Return all that was shown and typed."""
+        return self._terminal.recording()
 
     def _go_back(self, number: int) -> None:
         """Rewind to before a turn, which then stands in the prompt again, and clear that."""

@@ -11,6 +11,8 @@ from typing import Literal
 import msgspec
 from semver import Version
 
+from live.picking import Listing
+
 
 class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """How one release is driven, and how it words what it records."""
@@ -75,6 +77,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     other_hook_names: tuple[str, ...]
     """What the events are called in the other spelling, which makes their payloads another's, as
     far as it is recorded."""
+    listing: Listing
+    """What the list of sessions looks like."""
 
 
 _HOOK_EVENTS = (
@@ -123,6 +127,7 @@ _OLDEST = Traits(
     hook_events=_HOOK_EVENTS,
     hooks_in_project=True,
     other_hook_names=(),
+    listing=Listing(stands=r"\[Sessions\]", mark="❯"),
 )
 
 _CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
