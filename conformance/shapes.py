@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from conformance.adapters.messages import MESSAGES
 from conformance.corpus import CannotFile, CaseFile, TruthFile
 from conformance.formats.judging import FormatDocument
 from conformance.handmade import Reasoned
@@ -157,7 +158,7 @@ class HookLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     payload: Mapping[str, Any]
 
 
-SHAPES: Mapping[str, type[msgspec.Struct]] = {
+SHAPES: Mapping[str, Any] = {
     "cannot": CannotFile,
     "case": CaseFile,
     "conversion": ConversionDocument,
@@ -177,17 +178,17 @@ SHAPES: Mapping[str, type[msgspec.Struct]] = {
     "transcript": TranscriptDocument,
     "truth": TruthFile,
     "witnesses": StoredWitnesses,
+    **MESSAGES,
 }
-"""The schemas of ``conformance/schemas``, by name."""
+"""The schemas of ``conformance/schemas``, by name: of a struct each, or of one of several."""
 
 
 @cache
 def schema_of(name: str) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a shape."""
-    (schema,), components = msgspec.json.schema_components(
-        [SHAPES[name]], ref_template="#/$defs/{name}"
-    )
-    own = components.pop(SHAPES[name].__name__)
+    shape = SHAPES[name]
+    (schema,), components = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
+    own = components.pop(shape.__name__) if isinstance(shape, type) else {}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **{key: value for key, value in schema.items() if key != "$ref"},

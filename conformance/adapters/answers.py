@@ -28,30 +28,46 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return Listing(self.sessions, seen, self.failed)
 
 
-def checked(adapter: str, answer: Any, shape: type[_T]) -> _T:
-    """Return an answer as its shape; :class:`BrokenAnswer` says in which place it is not."""
+def shaped(adapter: str, answer: Any, shape: Any, wrong: str) -> Any:
+    """Return plain JSON values as their shape.
+
+    :class:`BrokenAnswer` says what is ``wrong`` where they are not of it, and in which place.
+    """
     try:
-        value = msgspec.convert(msgspec.to_builtins(answer), shape)
-    except (msgspec.ValidationError, TypeError, RecursionError) as error:
-        raise BrokenAnswer(adapter, f"the answer is no {shape.__name__}: {error}") from error
-    for place, time in _times(value):
+        return msgspec.convert(answer, shape)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise BrokenAnswer(adapter, f"{wrong}: {error}") from error
+
+
+def checked(adapter: str, answer: Any, shape: type[_T]) -> _T:
+    """Return an object of somebody's Python as the shape that it must have."""
+    wrong = f"the answer is no {shape.__name__}"
+    try:
+        plain = msgspec.to_builtins(answer)
+    except (TypeError, RecursionError) as error:
+        raise BrokenAnswer(adapter, f"{wrong}: {error}") from error
+    return zoned(adapter, shaped(adapter, plain, shape, wrong))
+
+
+def zoned(adapter: str, answer: _T) -> _T:
+    """Return an answer whose times all say their zone: without it each is any of many moments."""
+    for place, time in _times(answer):
         if time is not None and time.tzinfo is None:
             raise BrokenAnswer(
                 adapter,
                 f"the time at {place} has no zone",
                 next_step="give every time with its offset, such as 2026-11-30T10:00:00Z",
             )
-    return value
+    return answer
 
 
-def _times(value: Any) -> Iterator[tuple[str, datetime | None]]:
-    """Yield the times of an answer; a time without its zone is any of two dozen moments."""
-    if isinstance(value, Transcript):
-        yield "created_at", value.created_at
-        yield "updated_at", value.updated_at
-        for number, message in enumerate(value.messages):
+def _times(answer: Any) -> Iterator[tuple[str, datetime | None]]:
+    if isinstance(answer, Transcript):
+        yield "created_at", answer.created_at
+        yield "updated_at", answer.updated_at
+        for number, message in enumerate(answer.messages):
             yield f"messages[{number}].at", message.at
             yield f"messages[{number}].ended_at", getattr(message, "ended_at", None)
-    elif isinstance(value, Listed):
-        for number, session in enumerate(value.sessions):
+    elif isinstance(answer, Listed):
+        for number, session in enumerate(answer.sessions):
             yield f"sessions[{number}].updated_at", session.updated_at

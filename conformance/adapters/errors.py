@@ -45,7 +45,7 @@ class Failed(AdapterError):
     """The adapter says that it failed, and where."""
 
     def __init__(self, adapter: str, stage: Stage, message: str) -> None:
-        self.stage = stage
+        self.stage: Stage = stage
         self.message = message
         super().__init__(adapter, f"failed ({stage}): {message}")
 

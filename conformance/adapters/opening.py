@@ -19,6 +19,7 @@ from typing import Any
 from conformance.adapters.adapter import Adapter
 from conformance.adapters.errors import UnknownAdapter
 from conformance.adapters.stores import StoresAdapter, StoreType
+from conformance.adapters.wire import DEADLINE, WireAdapter, command
 from transcripts.stores.base import agents, store_class
 
 GROUP = "transcript_conformance.adapters"
@@ -31,12 +32,13 @@ _FORMS = "name it entry:NAME, py:package.module:Store or exec:COMMAND"
 
 
 @contextmanager
-def open_adapter(name: str) -> Generator[Adapter, None, None]:
+def open_adapter(name: str, *, deadline: float = DEADLINE) -> Generator[Adapter, None, None]:
     """Lend the adapter of that name; :class:`UnknownAdapter` if there is none.
 
+    A program has ``deadline`` seconds for each answer; what runs in this process has no deadline.
     What was wrong while it was lent comes before what is wrong with how it ends.
     """
-    adapter = _named(name)
+    adapter = _named(name, deadline)
     try:
         yield adapter
     except BaseException:
@@ -46,7 +48,7 @@ def open_adapter(name: str) -> Generator[Adapter, None, None]:
     adapter.close()
 
 
-def _named(name: str) -> Adapter:
+def _named(name: str, deadline: float) -> Adapter:
     form, colon, rest = name.partition(":")
     if not colon or not rest.strip():
         raise UnknownAdapter(name or "''", "is no adapter's name", next_step=_FORMS)
@@ -54,6 +56,8 @@ def _named(name: str) -> Adapter:
         return _entry(name, rest)
     if form == "py":
         return _adapter(name, _imported(name, rest))
+    if form == "exec":
+        return WireAdapter(name, command(name, rest), deadline)
     raise UnknownAdapter(name, f"there is no form {form!r}", next_step=_FORMS)
 
 
