@@ -102,6 +102,10 @@ def _record(check: Check, agent: str, release: str, place: Path) -> _Kept:
             changed = _changed(check, run.workspace_files)
             unrecorded = without_trace(run.steps, changed, run.home)
             done = tuple(path for path in changed if path not in unrecorded)
+            lacking = forgotten(check, run.home)
+            if lacking is not None:
+                why = f"{agent} {release} keeps nothing of it: {lacking}"
+                return _Kept(verdict="impossible", why=why)
             if check.edits is None or 0 < len(done) < len(check.edits.files):
                 return _Kept(
                     session_id=run.session_id,
@@ -124,7 +128,7 @@ def without_trace(played: Sequence[Step], changed: Sequence[str], home: Path) ->
     its id, its words, the ids of its calls. Where no byte of the home holds any of it, no reader
     can find the change.
     """
-    files = [path.read_bytes() for path in sorted(home.rglob("*")) if path.is_file()]
+    files = _files(home)
     found: dict[str, str] = {}
     for step in played:
         paths = [call.path for call in step.response.calls if isinstance(call, Update)]
@@ -135,6 +139,19 @@ def without_trace(played: Sequence[Step], changed: Sequence[str], home: Path) ->
             proof = f"no byte of {len(files)} files of the home holds any of {', '.join(given)}"
             found |= {path: proof for path in paths if path in changed}
     return found
+
+
+def forgotten(check: Check, home: Path) -> str | None:
+    """Return the proof that a home does not hold what there is to move; None if it does."""
+    files = _files(home)
+    for words in check.kept:
+        if not any(words.encode() in held for held in files):
+            return f"no byte of {len(files)} files of its home holds {words!r}"
+    return None
+
+
+def _files(home: Path) -> list[bytes]:
+    return [path.read_bytes() for path in sorted(home.rglob("*")) if path.is_file()]
 
 
 def _changed(check: Check, workspace: Path) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.livechecks.sources import without_trace
+from conformance.livechecks.sources import forgotten, without_trace
 from live.agents.base import find_driver
 from live.checks import load
 from live.composing import steps
@@ -42,3 +42,10 @@ def test_any_trace_of_the_answer_makes_its_change_known(tmp_path: Path) -> None:
 def test_what_was_not_changed_needs_no_trace(tmp_path: Path) -> None:
     home = lay(tmp_path, *EDITED)
     assert without_trace(PLAYED, CHANGED[:2], home) == {}
+
+
+def test_what_no_byte_of_a_home_holds_cannot_be_moved(tmp_path: Path) -> None:
+    check = load("t9-midstream")
+    assert forgotten(check, lay(tmp_path / "kept", '{"text":"the medlar TANSY-63, and"}')) is None
+    proof = forgotten(check, lay(tmp_path / "lost", '{"text":"the medlar"}'))
+    assert proof == "no byte of 1 files of its home holds 'TANSY-63'"

@@ -41,7 +41,10 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ``edits`` is a change that the source is stopped in part-way: these files go along with it,
     and ``then`` begins with going on with them. Else the workspace is a new one, in which nothing
     of the source lies.
-    ``holds`` are what files hold afterwards. ``unsaid`` must not stand in any request.
+    ``holds`` are what files hold afterwards. ``unsaid`` must not stand in any request. ``kept``
+    is what the source's CLI must have kept at all: where no byte of its home holds it, nobody can
+    move it, and the check is impossible. ``recorded`` must stand in the files that the target's
+    CLI is given.
     ``hops`` is how often the session is moved on, each time gone on with, before it comes to its
     target. ``starts`` is how often the source's own CLI is started afterwards, for something else.
     """
@@ -54,6 +57,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     edits: Edits | None = None
     holds: dict[str, tuple[str, ...]] = {}
     unsaid: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
     recorded: tuple[str, ...] = ()
     way: Way = "print"
     hops: int = 0
