@@ -16,6 +16,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from conformance.adapters.errors import AdapterError
 from conformance.corpus import CorpusError, case_directories, find_corpus, find_schemas
 from conformance.coverage import coverage, faults
 from conformance.crossing import all_stores
@@ -24,11 +25,14 @@ from conformance.formats.judging import judge
 from conformance.formats.records import Gathering
 from conformance.generated import generated, is_checkout, outdated, write
 from conformance.index import INDEX, index_text
+from conformance.livechecks import LiveReport, stored
 from conformance.matrix import Tick, check, every_cell
-from conformance.report import formats, markdown
+from conformance.report import formats, live_page, markdown
+from conformance.report.live_terminal import show_live
 from conformance.report.page import page
 from conformance.report.terminal import show
 from conformance.verdicts import Cell, load_floor
+from live.checks import names
 from live.releases import ReleaseError
 from transcripts.errors import TranscriptError
 from transcripts.serialise import to_json
@@ -204,7 +208,31 @@ def record(
     help="Another release of an agent than the newest one recorded.",
 )
 @click.option("--control", is_flag=True, help="Also resume what each CLI wrote itself, unmoved.")
+@click.option(
+    "--every-release",
+    "every",
+    is_flag=True,
+    help="Ask instead every recorded release that resumes: t0 moved into it, and of each CASE its "
+    "own session, unmoved.",
+)
+@click.option(
+    "--adapter",
+    metavar="ADAPTER",
+    help="Who moves the sessions, instead of the reference: entry:NAME, py:package.module:Store "
+    "or exec:COMMAND.",
+)
 @click.option("--jobs", default=2, show_default=True, help="How many CLIs run at a time.")
+@click.option(
+    "--keep",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the recordings of failed runs at a terminal go.",
+)
+@click.option(
+    "--write",
+    "page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Add the results to those kept beside a page, such as docs/live.md, and write it anew.",
+)
 @click.option(
     "--defects",
     "measured",
@@ -215,9 +243,9 @@ def record(
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json"]),
+    type=click.Choice(["text", "json", "markdown"]),
     default="text",
-    help="For people or for machines.",
+    help="For people, for machines or for a page.",
 )
 def live(
     cases: tuple[str, ...],
@@ -225,31 +253,56 @@ def live(
     targets: tuple[str, ...],
     releases: tuple[str, ...],
     control: bool,
+    every: bool,
+    adapter: str | None,
     jobs: int,
+    keep: Path | None,
+    page: Path | None,
     measured: str | None,
     form: str,
 ) -> None:
     """Drive the real CLIs, on loopback, against a scripted model.
 
     Moves a conversation from each CLI to each and sees whether it is gone on with and what the
-    model was shown of it: all checks if no CASE is named. Exit 1 if one failed, 3 if none ran.
+    model was shown of it: all checks if no CASE is named; t6 means t6-batch and t6-midstream too.
+
+    Exit 0 if all that ran passed, 1 if a check failed, also one that was listed as impossible and
+    passes, 3 if none ran: what was skipped counts as neither.
     """
     if measured is not None:
         _measure(measured, form)
         return
+    if every and (releases or sources):
+        raise click.UsageError("--every-release chooses the releases and the sources by itself")
     try:
         from conformance.livechecks import command  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise _without_extra("driving a CLI", error) from error
-    with _progress() as tick:
-        try:
-            results = command.run(
-                cases, sources, targets, dict(map(_release, releases)), control, jobs, tick
-            )
-        except command.Misuse as error:
-            raise click.UsageError(str(error)) from error
-    command.show(results, form)
-    sys.exit(command.exit_code(results))
+    try:
+        checks = command.planned(
+            cases, sources, targets, map(_release, releases), control=control, every=every
+        )
+    except command.Misuse as error:
+        raise click.UsageError(str(error)) from error
+    with _progress(lines=True) as tick:
+        report = command.run(checks, adapter, keep, jobs, tick)
+    if form == "json":
+        click.echo(to_json(report))
+    elif form == "markdown":
+        click.echo(live_page.page(report), nl=False)
+    else:
+        show_live(report, Console(), None if keep is None else str(keep))
+    if page is not None:
+        _write_live(page, report)
+    sys.exit(command.exit_code(report.results))
+
+
+def _write_live(page: Path, report: LiveReport) -> None:
+    """Keep the results beside their page, and make the page of all that is kept."""
+    kept = page.with_suffix(".json")
+    together = stored.added(stored.only(stored.load(kept), names()), report)
+    for path in write({kept: stored.text(together), page: live_page.page(together)}):
+        click.echo(f"{path} written", err=True)
 
 
 def _measure(release: str, form: str) -> None:
@@ -426,11 +479,14 @@ def _generate(files: dict[Path, str], checks: bool, base: Path) -> None:
 
 
 @contextmanager
-def _progress() -> Generator[Tick, None, None]:
-    """Lend a function that tells on the terminal what is being done; silent when there is none."""
+def _progress(*, lines: bool = False) -> Generator[Tick, None, None]:
+    """Lend a function that tells on the terminal what is being done.
+
+    Where there is none it is silent, or says a line each: for what takes long.
+    """
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda _: None
+        yield (lambda word: click.echo(word, err=True)) if lines else (lambda _: None)
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
@@ -442,7 +498,13 @@ def main() -> NoReturn:
     """Run the command; what can't be read is one line on stderr and exit 2."""
     try:
         conformance()
-    except (CorpusError, TranscriptError, markdown.NoMarkers) as error:
+    except (
+        AdapterError,
+        CorpusError,
+        TranscriptError,
+        markdown.NoMarkers,
+        stored.NotStored,
+    ) as error:
         click.echo(f"conformance: {error}", err=True)
         sys.exit(UNREADABLE)
     except (CouldNotRun, ReleaseError) as error:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from conformance.coverage import coverage
 from conformance.index import INDEX, index_text
+from conformance.livechecks import stored
+from conformance.report import live_page
 from conformance.report.coverage import page
 from conformance.report.hooks import blind_spots
 from conformance.report.markdown import placed, table
@@ -30,6 +32,8 @@ def generated(corpus: Path, cells: Callable[[], Sequence[Cell]]) -> dict[Path, s
     }
     files[corpus / INDEX] = index_text(corpus)
     files[ROOT / "docs" / "coverage.md"] = page(coverage(corpus))
+    live = ROOT / "docs" / "live.md"
+    files[live] = live_page.page(stored.load(live.with_suffix(".json")))
     hooks = ROOT / "docs" / "hooks.md"
     files[hooks] = placed(hooks, blind_spots(), "dialects")
     readme = ROOT / "README.md"

@@ -17,6 +17,7 @@ from conformance.adapters.messages import MESSAGES
 from conformance.corpus import CannotFile, CaseFile, TruthFile
 from conformance.formats.judging import FormatDocument
 from conformance.handmade import Reasoned
+from conformance.livechecks.results import LiveReport
 from conformance.verdicts import Cell
 from conformance.witnesses import StoredWitnesses
 from live.model.history import Entry
@@ -172,6 +173,7 @@ SHAPES: Mapping[str, Any] = {
     "hooks-summary": LogSummary,
     "hooks-tree": Tree,
     "index": IndexDocument,
+    "live": LiveReport,
     "matrix": MatrixDocument,
     "resume": ResumeRules,
     "sessions": SessionsDocument,

@@ -1,6 +1,9 @@
-"""Does a moved conversation resume, and does the model see it? Asked of the real CLIs."""
+"""Does a moved conversation resume, and does the model see it? Asked of the real CLIs.
 
-from conformance.livechecks.results import Result, Verdict
-from conformance.livechecks.running import Bench, run_check
+What is here needs no CLI, so that results can be read and shown anywhere; driving one
+(:mod:`conformance.livechecks.running`) needs the extra ``live``.
+"""
 
-__all__ = ["Bench", "Result", "Verdict", "run_check"]
+from conformance.livechecks.results import LiveReport, Result, Verdict
+
+__all__ = ["LiveReport", "Result", "Verdict"]

@@ -1,22 +1,29 @@
-"""What ``conformance live`` does: choose, run, show."""
+"""What ``conformance live`` does: choose, run, keep, show."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-import click
-
-from conformance.corpus import find_corpus, releases
-from conformance.livechecks.moving import StoreMover
-from conformance.livechecks.planning import AGENTS, plan, run_all
+from conformance.adapters import open_adapter
+from conformance.corpus import find_corpus
+from conformance.livechecks.moving import AdapterMover, Mover, StoreMover
+from conformance.livechecks.planning import (
+    AGENTS,
+    Planned,
+    newest,
+    plan,
+    plan_every,
+    resuming,
+    run_all,
+)
 from conformance.livechecks.results import LiveReport, Result
 from conformance.livechecks.running import Bench
 from conformance.livechecks.sources import Sources
 from conformance.matrix import Tick
-from live.checks import CheckError, selected
-from transcripts.serialise import to_json
+from live.checks import CheckError, load, selected
 
 PASSED, FAILED, NOTHING_RAN = 0, 1, 3
 
@@ -25,49 +32,73 @@ class Misuse(Exception):
     """What was asked for is not there; the message says what is."""
 
 
-def run(
+def planned(
     cases: Sequence[str],
     sources: Sequence[str],
     targets: Sequence[str],
-    chosen: Mapping[str, str],
+    chosen: Iterable[tuple[str, str]],
+    *,
     control: bool,
-    jobs: int,
-    tick: Tick,
-) -> list[Result]:
-    """Run checks with the reference stores."""
+    every: bool = False,
+) -> list[Planned]:
+    """Return the checks that are meant; :class:`Misuse` if a case is not there."""
     try:
         names = selected(cases)
     except CheckError as error:
         raise Misuse(str(error)) from error
-    with tempfile.TemporaryDirectory(prefix="live-sources-") as directory:
+    if every:
+        return list(plan_every(names, resuming(find_corpus()), targets or AGENTS))
+    by_agent: dict[str, list[str]] = {}
+    for agent, release in chosen:
+        by_agent.setdefault(agent, []).append(release)
+    return list(plan(names, sources or AGENTS, targets or AGENTS, control=control, chosen=by_agent))
+
+
+def run(
+    checks: Sequence[Planned], adapter: str | None, keep: Path | None, jobs: int, tick: Tick
+) -> LiveReport:
+    """Run checks, moved by the reference stores unless an adapter is named."""
+    with (
+        moved_by(adapter) as mover,
+        tempfile.TemporaryDirectory(prefix="live-sources-") as directory,
+    ):
         bench = Bench(
-            mover=StoreMover(),
-            releases={**newest(), **chosen},
+            mover=mover,
+            releases=newest(find_corpus()),
             sources=Sources(Path(directory)),
+            keep=keep,
         )
-        planned = list(plan(names, sources or AGENTS, targets or AGENTS, control=control))
-        return run_all(planned, bench, jobs, tick)
+        results = run_all(checks, bench, jobs, tick)
+    return LiveReport(mover=mover.name, titles=titles(results), results=results)
 
 
-def newest() -> dict[str, str]:
-    """Return the newest release of every agent that is recorded."""
-    corpus = find_corpus()
-    return {agent: releases(corpus, agent)[-1] for agent in AGENTS}
-
-
-def show(results: Sequence[Result], form: str) -> None:
-    """Print what came of the checks."""
-    if form == "json":
-        click.echo(to_json(LiveReport(results=results)))
+@contextmanager
+def moved_by(adapter: str | None) -> Generator[Mover, None, None]:
+    """Lend who moves sessions: the reference stores, or the adapter of a name."""
+    if adapter is None:
+        yield StoreMover()
         return
-    for one in results:
-        words = f"{one.case:14} {one.source} to {one.target}: {one.verdict} {one.why}"
-        click.echo(words.rstrip())
+    with open_adapter(adapter) as opened:
+        yield AdapterMover(opened)
+
+
+def titles(results: Iterable[Result]) -> Mapping[str, str]:
+    """Return what each case that was run is about."""
+    return {name: load(name).title for name in dict.fromkeys(one.case for one in results)}
 
 
 def exit_code(results: Sequence[Result]) -> int:
-    """Return 1 if a check failed, 3 if none ran, else 0."""
-    if any(one.verdict == "failed" for one in results):
+    """Return 1 if a check failed, 3 if none ran, else 0.
+
+    What was skipped did not run, and neither did what a driver has no way to do; what is known
+    to be impossible, and was tried, did.
+    """
+    if any(one.verdict == "failed" or disagrees(one) for one in results):
         return FAILED
-    ran = any(one.verdict == "passed" for one in results)
+    ran = any(one.verdict == "passed" or one.measured is not None for one in results)
     return PASSED if ran else NOTHING_RAN
+
+
+def disagrees(result: Result) -> bool:
+    """Whether the vendor's own software says otherwise of a moved session than was written."""
+    return any(one.verdict in ("differs", "refuses") for one in result.model_free)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from conformance.adapters import NotOffered, Skipped
 from conformance.livechecks.judging import fingerprints, touched, wrong
 from conformance.livechecks.moving import Moved, Mover
 from conformance.livechecks.results import Result, Verdict
 from conformance.livechecks.sources import NoSource, Source, Sources
+from live import asciicast
 from live.agents.base import CannotDo, Untaught, find_driver
 from live.checks import Check
 from live.conversation import Silent
@@ -26,11 +29,15 @@ from transcripts.ids import derive
 
 
 class Bench(msgspec.Struct, frozen=True, kw_only=True):
-    """What checks are run with: who moves, by which releases, and where sources are kept."""
+    """What checks are run with: who moves, by which releases, and where sources are kept.
+
+    ``keep`` is where the recordings of failed runs at a terminal go, if anybody wants them.
+    """
 
     mover: Mover
     releases: Mapping[str, str]
     sources: Sources
+    keep: Path | None = None
 
 
 class _Wrong(Exception):
@@ -91,9 +98,24 @@ def _verdict(
         return msgspec.convert(error.verdict, Verdict), str(error)
     except CannotDo as error:
         return "impossible", str(error)
+    except (NotOffered, Skipped) as error:
+        return "skipped", str(error)
     except (CliFailed, Silent, Untaught, _Wrong) as error:
+        _keep_recording(error, check, path, bench, evidence)
         return "failed", str(error)
     return "passed", ""
+
+
+def _keep_recording(
+    error: Exception, check: Check, path: Sequence[str], bench: Bench, evidence: dict[str, Any]
+) -> None:
+    """Keep how a terminal came to where it failed, where somebody asked for that."""
+    silence = error if isinstance(error, Silent) else error.__cause__
+    if bench.keep is None or not isinstance(silence, Silent):
+        return
+    name = "-".join([check.name, *(f"{agent}-{bench.releases[agent]}" for agent in path)])
+    if kept := asciicast.keep(silence, bench.keep, name):
+        evidence["recording"] = kept[0].name
 
 
 def _go(
@@ -119,6 +141,7 @@ def _go(
             originals = {}
         run = _continued(check, turns, agent, bench.releases[agent], home, moved, source, place)
         evidence["answers"] = [one.answer.text for one in run.exchanges if one.answer.text]
+        evidence["shown"] = _shown(run)
         evidence["losses"] = sorted({loss.loss for loss in moved.losses})
         found = [*wrong(check, run, says, source.done), *touched(originals, run.home)]
         found += _unrecorded(check, agent, bench.releases[agent], run)
@@ -132,6 +155,18 @@ def _go(
             session_id=run.session_id,
             cwd=run.workspace,
         )
+
+
+def _shown(run: Run) -> Mapping[str, int]:
+    """Count what the model was shown first, by kind; what has no words also by what it is."""
+    first = next((one for one in run.exchanges if one.kind == "turn" and one.thread is None), None)
+    kinds = Counter(
+        f"opaque {entry.value['type']}"
+        if entry.type == "opaque" and isinstance(entry.value, Mapping) and "type" in entry.value
+        else entry.type
+        for entry in (first.history if first else ())
+    )
+    return dict(sorted(kinds.items()))
 
 
 def _legs(check: Check, count: int) -> Iterator[tuple[Scenario, Sequence[str]]]:
@@ -170,6 +205,8 @@ def _move(
             new_session_id=wanted,
             cwd=source.cwd,
         )
+    except (NotOffered, Skipped):
+        raise
     except Exception as error:  # whoever moves may fail in any way, and that is the verdict
         raise _Wrong(f"{bench.mover.name} did not move it: {error}") from error
     if moved.session_id == source.session_id:

@@ -66,7 +66,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 def names() -> tuple[str, ...]:
     """Return the names of all checks, in the order of their numbers."""
-    return tuple(sorted((path.stem for path in _CHECKS.glob("*.yaml")), key=_order))
+    return tuple(sorted((path.stem for path in _CHECKS.glob("*.yaml")), key=order))
 
 
 def selected(wanted: Sequence[str]) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ def selected(wanted: Sequence[str]) -> tuple[str, ...]:
         if not meant:
             raise CheckError(f"no live check {one!r}: use one of {', '.join(there)}")
         found += [name for name in meant if name not in found]
-    return tuple(sorted(found, key=_order))
+    return tuple(sorted(found, key=order))
 
 
 def load(name: str) -> Check:
@@ -107,6 +107,7 @@ def load(name: str) -> Check:
     return replace(check, then=gone_on_with(check.edits, check.then))
 
 
-def _order(name: str) -> tuple[int, str]:
+def order(name: str) -> tuple[int, str]:
+    """Order checks by their numbers."""
     found = _NUMBERED.fullmatch(name)
     return (int(found[1]), found[2] or "") if found else (0, name)

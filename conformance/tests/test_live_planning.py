@@ -1,0 +1,141 @@
+"""Which checks are run follows from what is asked for, and a suite's tests are just these."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from conformance.corpus import find_corpus
+from conformance.generated import ROOT
+from conformance.livechecks.command import Misuse, planned
+from conformance.livechecks.planning import AGENTS, newest, plan, plan_every, resuming
+from live.checks import names
+
+
+def test_every_check_is_made_in_every_direction_with_the_newest_releases() -> None:
+    found = planned((), (), (), (), control=True)
+    directions = {(one.case, one.source, one.target) for one in found if one.target}
+    assert directions == set(product(names(), AGENTS, AGENTS))
+    assert len([one for one in found if one.target is None]) == len(names()) * len(AGENTS)
+    assert len({one.name for one in found}) == len(found)
+    assert not any(one.releases for one in found)
+
+
+def test_a_number_means_all_checks_of_that_number() -> None:
+    found = planned(("t6",), ("claude",), ("codex",), (), control=False)
+    assert {one.case for one in found} == {n for n in names() if n.partition("-")[0] == "t6"}
+    assert len(found) > 1
+
+
+def test_a_check_that_is_not_there_is_misuse() -> None:
+    with pytest.raises(Misuse, match="t99"):
+        planned(("t99",), (), (), (), control=False)
+
+
+def test_each_of_several_releases_takes_its_turn_and_stays_with_its_own_sessions() -> None:
+    chosen = {"claude": ["2.0.77", "2.1.50"]}
+    found = list(plan(["t0"], ["claude"], ["claude", "codex"], control=True, chosen=chosen))
+    assert [one.name for one in found] == [
+        "t0-claude@2.0.77-claude@2.0.77",
+        "t0-claude@2.1.50-claude@2.1.50",
+        "t0-claude@2.0.77-codex",
+        "t0-claude@2.1.50-codex",
+        "t0-claude@2.0.77-own",
+        "t0-claude@2.1.50-own",
+        "t0-codex-own",
+    ]
+
+
+def test_every_release_that_resumes_is_moved_to_once_and_asked_for_its_own() -> None:
+    every = resuming(find_corpus())
+    found = list(plan_every(["t0", "t2"], every))
+    assert all(newest(find_corpus())[agent] in every[agent] for agent in AGENTS)
+    for agent in AGENTS:
+        into = [one for one in found if one.target == agent]
+        assert [dict(one.releases)[agent] for one in into] == list(every[agent])
+        assert all(one.source != agent for one in into)
+        owned = [one for one in found if one.target is None and one.source == agent]
+        assert len(owned) == 2 * len(every[agent])
+
+
+# ------------------------------------------------------------------ as a command, as pytest
+
+
+def _suite(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    suite = [sys.executable, "-m", "pytest", "-p", "conformance.suite.plugin", "-q"]
+    return subprocess.run(
+        [*suite, "-p", "no:cacheprovider", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_suite_has_a_test_for_each_direction_and_control() -> None:
+    ran = _suite("conformance/suite", "--collect-only", "--live-case", "t0")
+    tests = [line for line in ran.stdout.splitlines() if "::" in line]
+    wanted = {f"[t0-{source}-{target}]" for source in AGENTS for target in (*AGENTS, "own")}
+    assert {line[line.index("[") :] for line in tests} == wanted
+    assert len(tests) == 12
+
+
+def test_a_writer_of_ones_own_comes_by_a_fixture_and_fails_the_suite_by_its_own_words(
+    tmp_path: Path,
+) -> None:
+    """No CLI is needed for that: it refuses before one is started, on a source laid ready."""
+    (tmp_path / "conftest.py").write_text(
+        """
+import pytest
+from conformance.livechecks.sources import Source, Sources
+
+class Refuses:
+    name = "refuses"
+    def move(self, *given, **named):
+        raise ValueError("not today")
+
+@pytest.fixture(scope="session")
+def mover():
+    return Refuses()
+
+def _get(self, check, agent, release):
+    home = self._directory / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    return Source(agent=agent, release=release, home=home, workspace=home, session_id="1", cwd="/")
+
+Sources.get = _get
+""",
+        encoding="utf-8",
+    )
+    (tmp_path / "test_mine.py").write_text(
+        "from conformance.suite.test_live import *\n"
+        "from conformance.suite.test_live import pytestmark\n",
+        encoding="utf-8",
+    )
+    junit = tmp_path / "junit.xml"
+    ran = _suite(
+        str(tmp_path), "--live-case", "t0", "-k", "t0-claude-codex", f"--junitxml={junit}",
+        f"--rootdir={tmp_path}", "--override-ini=pythonpath=.",
+    )  # fmt: skip
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "refuses did not move it: not today" in ran.stdout
+    assert 'failures="1"' in junit.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--live-case", "t99"), "t99"),
+        (("--live-release", "claude"), "AGENT@VERSION"),
+    ],
+)
+def test_a_suite_that_is_asked_for_nothing_that_is_there_says_so(
+    arguments: tuple[str, ...], words: str
+) -> None:
+    ran = _suite("conformance/suite", "--collect-only", *arguments)
+    assert ran.returncode != 0
+    assert words in ran.stdout + ran.stderr
