@@ -170,12 +170,23 @@ MESSAGES: Mapping[str, Any] = {
 
 # ------------------------------------------------------------------ lines
 
+_OTHER_ENDS = "\x85\u2028\u2029"
+"""Where Node's readline or Python's splitlines would end a line too."""
+
 
 def to_line(message: msgspec.Struct) -> bytes:
-    """Return a message as one line; half a surrogate pair is written as its escape."""
+    """Return a message as one line, whatever the other side takes for a line's end.
+
+    Half a surrogate pair is written as its escape, and so are the ends that not everybody ends
+    a line at.
+    """
     value = to_builtins(message)
     try:
-        return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+        line = orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+        for end in _OTHER_ENDS:
+            if (raw := end.encode()) in line:
+                line = line.replace(raw, f"\\u{ord(end):04x}".encode())
+        return line
     except TypeError:
         text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
         return text.encode("ascii") + b"\n"
