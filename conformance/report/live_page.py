@@ -118,38 +118,37 @@ def _span(defect: Defect) -> str:
 
 
 def _thoughts(results: Sequence[Result]) -> Iterator[str]:
-    """Yield what each release sends of a thought when it goes on with its own session."""
-    own = [one for one in results if one.case == _THOUGHTS and not one.moved and _shown(one)]
-    if not own:
+    """Yield what each release sends of a thought when it goes on with a session."""
+    own: dict[tuple[str, str], set[str]] = {}
+    moved: dict[tuple[str, str], set[str]] = {}
+    for one in results:
+        sent: Mapping[str, str] = one.evidence.get("sent") or {}
+        if one.case == _THOUGHTS and sent:
+            there = moved if one.moved else own
+            there.setdefault((one.target, one.release), set()).update(sent.values())
+    if not own and not moved:
         return
     yield ""
     yield "## What a release sends of a thought when a session is resumed"
     yield ""
     yield (
-        f"From the first request after {_THOUGHTS}'s session was resumed by the CLI that wrote it. "
-        "What its model makes of it is not known. The writers carry a thought over as prose "
-        "whatever the target sends of its own."
+        f"How the thoughts of {_THOUGHTS} stand in the first request after the session was "
+        "resumed. What a model then makes of them is not known. The writers keep them in the "
+        "files as prose, whatever the target sends of thoughts of its own."
     )
     yield ""
+    releases = sorted({*own, *moved}, key=lambda one: (one[0], version_key(one[1])))
     yield from _table(
-        ["CLI", "release", "thoughts in words", "sealed thoughts"],
+        ["release", "its own session", "moved into it"],
         (
-            [_name(one.target), one.release, *_sent(_shown(one))]
-            for one in sorted(own, key=lambda one: (one.target, version_key(one.release)))
+            [
+                f"{_name(agent)} {release}",
+                ", ".join(sorted(own.get((agent, release), ()))),
+                ", ".join(sorted(moved.get((agent, release), ()))),
+            ]
+            for agent, release in releases
         ),
     )
-
-
-def _shown(result: Result) -> Mapping[str, int]:
-    return result.evidence.get("shown") or {}
-
-
-def _sent(shown: Mapping[str, int]) -> list[str]:
-    sealed = sum(
-        count for kind, count in shown.items() if kind in ("opaque reasoning", "opaque thinking")
-        or kind == "opaque redacted_thinking"
-    )  # fmt: skip
-    return [str(shown.get("reasoning", 0) or "none"), str(sealed or "none")]
 
 
 def _releases(rows: Sequence[ReleaseRow], results: Sequence[Result]) -> Iterator[str]:

@@ -55,7 +55,7 @@ def own(
     verdict: Verdict = "passed",
     release: str | None = None,
     why: str = "",
-    shown: dict[str, int] | None = None,
+    sent: dict[str, str] | None = None,
 ) -> Result:
     return Result(
         case=case,
@@ -65,7 +65,7 @@ def own(
         verdict=verdict,
         why=why,
         moved=False,
-        evidence={"shown": shown} if shown else {},
+        evidence={"sent": sent} if sent else {},
         checked_at="2026-11-29T10:00:00Z",
     )
 
@@ -325,14 +325,14 @@ def test_the_page_holds_every_direction_and_reason_and_nothing_breaks_it() -> No
         moved("t2", verdict="failed", why="it | broke\n<b>`a`"),
         own("t13", "claude", "failed", "2.0.77", "forgets"),
         own("t13", "claude"),
-        own("t14", "claude", shown={"reasoning": 2, "text": 3}),
-        own("t14", "codex", shown={"opaque reasoning": 1, "text": 3}),
+        own("t14", "claude", sent={"BRAMBLE-74": "as a thought", "SORREL-35": "not at all"}),
+        own("t14", "codex", "passed", "0.77.0", sent={"BRAMBLE-74": "as a thought"}),
     ]
     text = page(LiveReport(results=results, titles={"t13": "Parallel calls"}))
     assert "claude 2.1.332 → codex 0.171.0: it \\| broke \\<b>\\`a\\`" in text
     assert "- Claude Code 2.0.77 (2.1.332 passes again): t13, Parallel calls: forgets" in text
-    assert "| Claude Code | 2.1.332 | 2 | none |" in text
-    assert "| Codex | 0.171.0 | none | 1 |" in text
+    assert "| Claude Code 2.1.332 | as a thought, not at all |  |" in text
+    assert "| Codex 0.77.0 | as a thought |  |" in text
     rows = [line for line in text.splitlines() if line.startswith("| t0 ")]
     assert rows[0].count("✓") == 1
 

@@ -68,6 +68,9 @@ _NO_RETRY = {"x-should-retry": "false"}
 _PAUSE = 0.02
 """Seconds between the pieces of an answer, so that rows have times of their own."""
 
+_TITLE = "word title for the following conversation"
+"""What 1.0.128 and 2.0.0 may ask for beside a resumed session."""
+
 _EXAMPLE_FILES = "Files modified by user:"
 """Begins what 2.0.77 asks about a repository's history, to suggest file names."""
 
@@ -290,6 +293,7 @@ class ClaudeDriver(Driver):
     def auxiliaries(self) -> Sequence[Auxiliary]:
         """Return the answers to what it asks on the side."""
         return [
+            Auxiliary(kind="title", answer="A title", contains=(_TITLE,), has_tools=False),
             Auxiliary(kind="warm-up", answer="Ready.", contains=(WARM_UP,)),
             Auxiliary(kind="classifier", answer="", contains=(_EXAMPLE_FILES,), has_tools=False),
             Auxiliary(kind="classifier", answer="none", contains=(_PREFIX,), has_tools=False),
