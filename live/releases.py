@@ -7,6 +7,7 @@ older release instead, and a recording would then bear the wrong number.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -69,7 +70,8 @@ def installed(agent: str, package: str, version: str) -> Release | None:
 def install(agent: str, package: str, version: str) -> Release:
     """Return a release, installed from npm if the cache lacks it.
 
-    ``version`` is exact or a dist-tag. The prefix appears whole or not at all.
+    ``version`` is exact or a dist-tag. The prefix appears whole or not at all, and is made once
+    if several processes ask for it.
     """
     exact = resolve(package, version)
     present = installed(agent, package, exact)
@@ -77,19 +79,26 @@ def install(agent: str, package: str, version: str) -> Release:
         return present
     target = cache_root() / "releases" / agent / exact
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{exact}-") as scratch:
-        _npm("install", "--prefix", scratch, "--no-audit", "--no-fund", f"{package}@{exact}")
-        if target.exists():
-            shutil.rmtree(target)
-        Path(scratch).rename(target)
-        Path(scratch).mkdir()
-    release = installed(agent, package, exact)
+    with (target.parent / f".{exact}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        # Another process may have been faster, and have it in use.
+        release = installed(agent, package, exact) or _installed_now(agent, package, exact, target)
     if release is None:
         raise ReleaseError(
             f"npm installed {package}@{exact} but its lock file names another release;"
             f" delete {target} and look at `npm view {package}@{exact}`"
         )
     return release
+
+
+def _installed_now(agent: str, package: str, exact: str, target: Path) -> Release | None:
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{exact}-") as scratch:
+        _npm("install", "--prefix", scratch, "--no-audit", "--no-fund", f"{package}@{exact}")
+        if target.exists():
+            shutil.rmtree(target)
+        Path(scratch).rename(target)
+        Path(scratch).mkdir()
+    return installed(agent, package, exact)
 
 
 def resolve(package: str, version: str) -> str:
