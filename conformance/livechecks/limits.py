@@ -1,7 +1,7 @@
 """What can't pass however good a writer is, with its measurement: ``impossible.toml``.
 
-A limit is not believed: its check is run all the same. What fails as it says is impossible;
-what passes has made the entry stale, and that fails the run.
+A limit is not believed: its check is run all the same. What fails as it says is impossible, what
+fails otherwise failed; what passes has made the entry stale, and that fails the run.
 """
 
 from __future__ import annotations
@@ -22,13 +22,17 @@ OWN = "own"
 
 
 class Limit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One entry: a case into a range of one agent's releases, from agents or from its own."""
+    """One entry: a case into a range of one agent's releases, from agents or from its own.
+
+    ``found`` are words of what is said of the check when it is tried.
+    """
 
     case: str
     source: tuple[str, ...] = msgspec.field(name="from")
     to: str
     first: str
     last: str | None = None
+    found: str
     why: str
     measured: Measurement
 
@@ -61,6 +65,8 @@ def limited(result: Result, known: Sequence[Limit]) -> Result:
     if result.verdict == "passed":
         stale = f"impossible.toml says that it can't be, and it passed: {entry.why}"
         return replace(result, verdict="failed", why=stale)
+    if entry.found not in result.why:
+        return replace(result, verdict="failed")
     return replace(
         result,
         verdict="impossible",

@@ -12,11 +12,13 @@ import pytest
 from jsonschema import Draft202012Validator
 from rich.console import Console
 
+from conformance.corpus import find_corpus, version_key
 from conformance.generated import ROOT
 from conformance.livechecks import LiveReport, Result, Verdict, stored
 from conformance.livechecks.blame import blame, defects
 from conformance.livechecks.command import exit_code
 from conformance.livechecks.limits import Limit, limited, limits
+from conformance.livechecks.planning import newest
 from conformance.livechecks.results import Measurement, Shown
 from conformance.report.live import grid, remarks
 from conformance.report.live_page import page
@@ -77,6 +79,7 @@ def limit(first: str = "2.0.77", last: str | None = "2.1.50") -> Limit:
         to="claude",
         first=first,
         last=last,
+        found="asked 1",
         why="forgets parallel calls",
         measured=ON,
     )
@@ -144,7 +147,14 @@ def test_a_limit_says_nothing_of_other_checks(result: Result) -> None:
 
 
 def test_a_limit_without_a_last_release_goes_on_to_the_newest() -> None:
-    assert limited(own("t13", "claude", "failed"), [limit(last=None)]).verdict == "impossible"
+    found = limited(own("t13", "claude", "failed", why="asked 1"), [limit(last=None)])
+    assert found.verdict == "impossible"
+
+
+@pytest.mark.parametrize("verdict", ["failed", "impossible"])
+def test_what_fails_of_something_else_than_its_limit_says_failed(verdict: Verdict) -> None:
+    found = limited(own("t13", "claude", verdict, "2.0.77", "exit code 1"), [limit()])
+    assert (found.verdict, found.why, found.measured) == ("failed", "exit code 1", None)
 
 
 def test_what_is_skipped_is_not_said_to_be_impossible() -> None:
@@ -160,11 +170,13 @@ def test_at_most_ten_are_impossible_with_the_newest_releases_and_never_what_coun
     def number(case: str) -> int:
         return int(case.partition("-")[0][1:])
 
+    current = newest(find_corpus())
     listed = [
         (one.case, source)
         for one in limits()
         for source in one.source
-        if one.last is None and source != "own"
+        if source != "own"
+        and (one.last is None or version_key(one.last) >= version_key(current[one.to]))
     ]
     assert len(listed) <= 10
     assert not {number(case) for case, _ in listed} & {0, 1, 2, 3, 4, 5, 6, 8, 13}

@@ -190,6 +190,8 @@ class CodexDriver(Driver):
         pictures = [word for path in turn.images for word in ("-i", path)]
         if resume is None:
             return [*flags, *pictures, "--", turn.prompt]
+        if self._traits.resumes_by_path:
+            return ["resume", resume, *flags[1:], *pictures, "--", turn.prompt]
         goes_on = "fork" if turn.forks else "resume"
         return [*flags, goes_on, *pictures, resume, "--", turn.prompt]
 
