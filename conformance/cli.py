@@ -17,6 +17,9 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from conformance.adapters.errors import AdapterError
+from conformance.checks import check_adapter
+from conformance.checks import command as checking
+from conformance.checks.running import Unusable
 from conformance.corpus import CorpusError, case_directories, find_corpus, find_schemas
 from conformance.coverage import coverage, faults
 from conformance.crossing import all_stores
@@ -190,6 +193,51 @@ def record(
     for outcome in outcomes:
         click.echo(f"{outcome.scenario}: {outcome.what}")
     if any(outcome.failed for outcome in outcomes):
+        sys.exit(FAILED)
+
+
+# ------------------------------------------------------------------ check
+
+
+@conformance.command("check")
+@click.argument("adapter")
+@click.option("--store", "stores", multiple=True, help="Only what it offers of this agent's store.")
+@click.option("--only", multiple=True, help="Only these checks, such as read.* or write.words.")
+@click.option("--jobs", default=2, show_default=True, help="In how many processes it is asked.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="For people or for machines.",
+)
+@_corpus_option
+def check_command(
+    adapter: str,
+    stores: tuple[str, ...],
+    only: tuple[str, ...],
+    jobs: int,
+    form: str,
+    corpus_directory: Path | None,
+) -> None:
+    """Ask an adapter everything that it offers an answer to, and tell what it gets wrong.
+
+    ADAPTER is entry:NAME (entry:claude, entry:codex, entry:copilot are the reference stores),
+    py:package.module:Store or exec:COMMAND. Exit 1 if a check failed, 3 if none could be asked.
+    """
+    corpus, schemas = find_corpus(corpus_directory), find_schemas()
+    with _progress() as tick:
+        try:
+            report = check_adapter(
+                adapter, corpus, schemas, stores=stores, only=only, jobs=jobs, tick=tick
+            )
+        except Unusable as error:
+            raise CouldNotRun(str(error)) from error
+    if form == "json":
+        click.echo(to_json(report))
+    else:
+        checking.show(report, Console())
+    if report.summary.failed:
         sys.exit(FAILED)
 
 

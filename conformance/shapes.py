@@ -14,6 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from conformance.adapters.messages import MESSAGES
+from conformance.checks.check import CheckReport
 from conformance.corpus import CannotFile, CaseFile, TruthFile
 from conformance.formats.judging import FormatDocument
 from conformance.handmade import Reasoned
@@ -162,6 +163,7 @@ class HookLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 SHAPES: Mapping[str, Any] = {
     "cannot": CannotFile,
     "case": CaseFile,
+    "check": CheckReport,
     "conversion": ConversionDocument,
     "exchange": ExchangeLine,
     "format": FormatDocument,

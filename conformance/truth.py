@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -47,6 +47,51 @@ _SCRIPTED = (CompactBoundary, Error, PermissionRequest)
 """What a harness writes because the script has it so."""
 
 
+Aspect = Literal[
+    "messages",
+    "order",
+    "authors",
+    "texts",
+    "calls",
+    "results",
+    "exit-codes",
+    "statuses",
+    "circumstances",
+    "attachments",
+    "harness",
+]
+"""In what a transcript is not as the truth says."""
+
+_ASPECTS: Mapping[str, Aspect] = {
+    "kind": "messages",
+    "author": "authors",
+    "status": "statuses",
+    "text": "texts",
+    "summary": "texts",
+    "trigger": "circumstances",
+    "output": "results",
+    "output_start": "results",
+    "output_extent": "results",
+    "report": "results",
+    "error": "results",
+    "status_code": "results",
+    "exit_code": "exit-codes",
+    "delivery": "circumstances",
+    "superseded": "circumstances",
+    "inherited": "circumstances",
+    "assets": "attachments",
+    "opaque": "attachments",
+}
+"""What a value is about; every other one says what a call is."""
+
+
+class Fault(NamedTuple):
+    """One thing in which a transcript is not as the truth says, in words."""
+
+    aspect: Aspect
+    words: str
+
+
 class HarnessMessage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One kind of message that a CLI writes by itself: where, and what it is for.
 
@@ -73,21 +118,40 @@ def differences(
     case: Case, transcript: Transcript, known: Sequence[HarnessMessage] | None = None
 ) -> list[str]:
     """Say everything in which a reader's transcript of a case is not as its truth says."""
+    return [fault.words for fault in faults(case, transcript, known)]
+
+
+def faults(
+    case: Case, transcript: Transcript, known: Sequence[HarnessMessage] | None = None
+) -> list[Fault]:
+    """Return everything in which a reader's transcript of a case is not as its truth says."""
     listed = harness_messages() if known is None else known
     wanted = _recorded(case)
     found = _by_thread(message for message in transcript.messages if not _is_sealed(message, case))
     names = _thread_names(wanted, found)
-    wrong: list[str] = []
+    wrong: list[Fault] = []
     for thread, messages in wanted.items():
         have = found.pop(names.get(thread), [])
         wrong += _thread(thread, messages, have, lambda message: _listed(message, case, listed))
     for thread, messages in found.items():
         wrong += [
-            f"thread {thread}: {_label(message)} is in no script"
+            Fault("messages", f"thread {thread}: {_label(message)} is in no script")
             for message in messages
             if message.author not in _BY_ITSELF or not _listed(message, case, listed)
         ]
     return wrong
+
+
+def asked_for(case: Case) -> set[Aspect]:
+    """Return the aspects in which a reader can be wrong about a case: what its truth asks for."""
+    found: set[Aspect] = {"messages", "order", "authors", "harness"}
+    for messages in _recorded(case).values():
+        for _, values in messages:
+            for name in values.keys() - _FRAME | values.keys() & {"status"}:
+                found.add(_ASPECTS.get(name, "calls"))
+    # That something was rewound or copied can be said wrongly of any message.
+    found.add("circumstances")
+    return found
 
 
 def recorded_pairs(case: Case, transcript: Transcript) -> Iterator[tuple[int, AnyMessage]]:
@@ -183,41 +247,51 @@ def _thread(
     wanted: Sequence[tuple[int, Mapping[str, Any]]],
     found: Sequence[AnyMessage],
     listed: Callable[[AnyMessage], bool],
-) -> Iterator[str]:
+) -> Iterator[Fault]:
     have = [m for m in found if m.author not in _BY_ITSELF or isinstance(m, _SCRIPTED)]
     for message in found:
         if message not in have and not listed(message):
-            yield f"{_label(message)} of the harness ({message.provenance}) is not on the list"
+            words = f"{_label(message)} of the harness ({message.provenance}) is not on the list"
+            yield Fault("harness", words)
     where = "" if thread is None else f"thread {thread}: "
     # What a compaction takes away is known by the next request: at the very end there is none.
     unknown = bool(wanted) and wanted[-1][1]["kind"] == "CompactBoundary"
     keys = [_key(values) for _, values in wanted]
-    matcher = SequenceMatcher(
-        None, keys, [_key({"kind": m.kind, **shown(m)}) for m in have], autojunk=False
-    )
+    have_keys = [_key({"kind": m.kind, **shown(m)}) for m in have]
+    matcher = SequenceMatcher(None, keys, have_keys, autojunk=False)
     for tag, i, i_end, j, j_end in matcher.get_opcodes():
         paired = min(i_end - i, j_end - j)
         for offset in range(paired):
             index, values = wanted[i + offset]
-            for difference in _message(values, have[j + offset], unknown=unknown):
-                yield f"{where}message {index} ({values['kind']}): {difference}"
+            for aspect, words in _message(values, have[j + offset], unknown=unknown):
+                yield Fault(aspect, f"{where}message {index} ({values['kind']}): {words}")
         if tag == "equal":
             continue
         for index, values in wanted[i + paired : i_end]:
-            yield f"{where}message {index} is missing: {_key(values)}"
-        for message in have[j + paired : j_end]:
+            key = _key(values)
+            aspect: Aspect = "order" if _as_often(key, keys, have_keys) else "messages"
+            yield Fault(aspect, f"{where}message {index} is missing: {key}")
+        for message, key in zip(
+            have[j + paired : j_end], have_keys[j + paired : j_end], strict=True
+        ):
             if message.author not in _BY_ITSELF or not listed(message):
-                yield f"{where}{_label(message)} is in no script"
+                aspect = "order" if _as_often(key, keys, have_keys) else "messages"
+                yield Fault(aspect, f"{where}{_label(message)} is in no script")
 
 
-def _message(wanted: Mapping[str, Any], found: AnyMessage, *, unknown: bool) -> Iterator[str]:
+def _as_often(key: Any, wanted: Sequence[Any], found: Sequence[Any]) -> bool:
+    """Whether a message is there as often as it must be: then it only stands elsewhere."""
+    return wanted.count(key) == found.count(key)
+
+
+def _message(wanted: Mapping[str, Any], found: AnyMessage, *, unknown: bool) -> Iterator[Fault]:
     for name, value in (
         ("kind", found.kind),
         ("author", found.author),
         ("status", found.status),
     ):
         if name in wanted and wanted[name] != value:
-            yield f"{name} is {value!r}, not {wanted[name]!r}"
+            yield Fault(_ASPECTS[name], f"{name} is {value!r}, not {wanted[name]!r}")
     if wanted["kind"] != found.kind:
         return
     values = {**circumstances(found), **shown(found)}
@@ -225,14 +299,16 @@ def _message(wanted: Mapping[str, Any], found: AnyMessage, *, unknown: bool) -> 
         if values[name] == "compaction" and unknown:
             continue
         if values[name] and name not in wanted:
-            yield f"{name} is {values[name]!r}, and nothing of the kind happened"
+            words = f"{name} is {values[name]!r}, and nothing of the kind happened"
+            yield Fault("circumstances", words)
     for name, value in wanted.items():
         if name in _FRAME:
             continue
+        aspect = _ASPECTS.get(name, "calls")
         if name not in values:
-            yield f"{name}: a {found.kind} has no such value"
+            yield Fault(aspect, f"{name}: a {found.kind} has no such value")
         elif not _equal(found, name, value, values[name]):
-            yield f"{name} is {_short(values[name])}, not {_short(value)}"
+            yield Fault(aspect, f"{name} is {_short(values[name])}, not {_short(value)}")
 
 
 def _equal(found: AnyMessage, name: str, wanted: Any, value: Any) -> bool:

@@ -1,0 +1,25 @@
+"""Every check there is, in the order of asking."""
+
+from __future__ import annotations
+
+from conformance.checks.check import Probe
+from conformance.checks.damage import ReadsWhatIsLeft, ReadsWhatIsNew
+from conformance.checks.listing import ListsWhatIsThere
+from conformance.checks.reading import ReadsTheScript, ReadsWithManners
+from conformance.checks.round_trips import ReadsWhatItWrote
+from conformance.checks.writing import WritesASession
+
+PROBES: tuple[Probe, ...] = (
+    ReadsTheScript(),
+    ReadsWithManners(),
+    ReadsWhatIsLeft(),
+    ReadsWhatIsNew(),
+    ListsWhatIsThere(),
+    WritesASession(),
+    ReadsWhatItWrote(),
+)
+
+
+def checks() -> dict[str, str]:
+    """Return every check by its id, with its claim in words."""
+    return {check: claim for probe in PROBES for check, claim in probe.checks.items()}

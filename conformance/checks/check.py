@@ -1,0 +1,101 @@
+"""Checks, the probes that decide them, and what came of each.
+
+A *check* is one claim about an adapter, with an id that never changes its meaning. A *probe* asks
+the adapter something about one subject (a recorded case, a made conversation, a damaged copy) and
+decides every check that the answer bears on: the answer is asked for once, however many claims
+rest on it. Which checks a subject can fail the probe says beforehand, so that nothing counts as
+passed that was never at stake.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, Literal, NamedTuple
+
+import msgspec
+
+from conformance.adapters import Adapter, Offer
+
+Verdict = Literal["passed", "failed", "known", "skipped"]
+"""``known`` is a failure that is listed beforehand; ``skipped`` always has a reason."""
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """What one check says of one subject. ``why`` is empty for what passed."""
+
+    check: str
+    case: str
+    verdict: Verdict
+    why: str = ""
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """How many results there are of each verdict."""
+
+    passed: int
+    failed: int
+    known: int
+    skipped: int
+
+
+class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``conformance check`` prints: what the adapter offers, and every result.
+
+    ``offers`` are ``agent.verb``, a conversion ``agent.convert.target``.
+    """
+
+    adapter: str
+    offers: Sequence[str]
+    summary: Summary
+    results: Sequence[Result]
+
+
+class Told(NamedTuple):
+    """A check that failed on a subject, and why, in a sentence without the subject's name."""
+
+    check: str
+    why: str
+
+
+class Subject(NamedTuple):
+    """What a probe asks about. ``at_stake`` are the checks that it decides."""
+
+    name: str
+    agent: str
+    at_stake: Collection[str]
+
+
+class Place(NamedTuple):
+    """What checks are taken from: the recordings, the formats' schemas, and a scratch directory."""
+
+    corpus: Path
+    schemas: Path
+    scratch: Path
+
+
+class Probe(ABC):
+    """One question to an adapter and the checks that its answer decides.
+
+    ``checks`` maps ids to the claim in words, ``answers`` is the check that there is an answer
+    at all: where there is none, the others are skipped for want of it.
+    """
+
+    checks: ClassVar[Mapping[str, str]]
+    answers: ClassVar[str]
+
+    @abstractmethod
+    def offered(self, offer: Offer) -> bool:
+        """Whether what an adapter offers of a store lets the question be asked."""
+
+    @abstractmethod
+    def subjects(self, place: Place, agent: str) -> Iterator[Subject]:
+        """Yield what is asked about, of one agent's store."""
+
+    @abstractmethod
+    def ask(self, adapter: Adapter, subject: Subject, place: Place) -> Iterator[Told]:
+        """Ask about a subject and yield every check that fails.
+
+        What the adapter raises is left to the caller: it is no answer.
+        """

@@ -1,0 +1,147 @@
+"""What a reader is checked for when a file is not whole, or newer than the reader."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from conformance.adapters import Adapter, Failed, Offer
+from conformance.checks.check import Place, Probe, Subject, Told
+from conformance.checks.homes import laid, session_file
+from conformance.checks.reading import newest
+from conformance.corpus import Case, load_case
+from conformance.truth import faults
+from transcripts.model import Transcript
+
+_JUNK: Mapping[str, bytes] = {
+    "junk-line": b"{this is no record\n",
+    "nul-line": b"\0" * 64 + b"\n",
+}
+
+
+class ReadsWhatIsLeft(Probe):
+    """A file that is damaged is refused, and recovered on demand: nothing is skipped in silence."""
+
+    answers: ClassVar[str] = "damage.recovered"
+    checks: ClassVar[Mapping[str, str]] = {
+        "damage.refused": "a damaged session is an error unless recovery is asked for",
+        "damage.recovered": "asked to recover, the reader gives what is whole",
+        "damage.told": "and says that there is damage, and in which line",
+        "damage.rest": "and loses no record that is whole",
+    }
+
+    def offered(self, offer: Offer) -> bool:
+        """Reading is enough."""
+        return offer.read
+
+    def subjects(self, place: Place, agent: str) -> Iterator[Subject]:
+        """Yield each kind of damage in one recording of the newest release."""
+        for case in newest(place.corpus, agent):
+            if case.facts.scenario == "command-ok":
+                for kind in ("torn-tail", *_JUNK):
+                    yield Subject(f"{case.name}/{kind}", agent, self.checks)
+
+    def ask(self, adapter: Adapter, subject: Subject, place: Place) -> Iterator[Told]:
+        """Damage a copy and read it, strictly and with recovery."""
+        name, _, kind = subject.name.rpartition("/")
+        case = load_case(place.corpus / name, place.corpus)
+        home = laid(case, place.scratch / "damaged")
+        line = _damage(session_file(home, case.facts.session_path), kind)
+        try:
+            adapter.read(subject.agent, home, case.facts.session_id)
+        except Failed:
+            pass
+        else:
+            yield Told("damage.refused", "it was read as if it were whole")
+        transcript = adapter.read(subject.agent, home, case.facts.session_id, recover=True)
+        if line not in [damage.line for damage in transcript.damage]:
+            told = [damage.line for damage in transcript.damage]
+            yield Told("damage.told", f"line {line} is damaged, and told are lines {told}")
+        for words in _lost(case, transcript, torn=kind == "torn-tail"):
+            yield Told("damage.rest", words)
+
+
+class ReadsWhatIsNew(Probe):
+    """What a later release may add costs nothing of the conversation."""
+
+    answers: ClassVar[str] = "forward.answers"
+    checks: ClassVar[Mapping[str, str]] = {
+        "forward.answers": "a session with something unknown in it is read",
+        "forward.record": "a record of an unknown kind costs no message",
+        "forward.field": "a field that nobody knows costs no message, and no value",
+    }
+
+    def offered(self, offer: Offer) -> bool:
+        """Reading is enough."""
+        return offer.read
+
+    def subjects(self, place: Place, agent: str) -> Iterator[Subject]:
+        """Yield each recording of the newest release with each addition."""
+        for case in newest(place.corpus, agent):
+            for addition in ("record", "field"):
+                at_stake = (f"forward.{addition}", "forward.answers")
+                yield Subject(f"{case.name}/unknown-{addition}", agent, at_stake)
+
+    def ask(self, adapter: Adapter, subject: Subject, place: Place) -> Iterator[Told]:
+        """Add to a copy what no release has written yet."""
+        name, _, addition = subject.name.rpartition("/unknown-")
+        case = load_case(place.corpus / name, place.corpus)
+        home = laid(case, place.scratch / "newer")
+        path = session_file(home, case.facts.session_path)
+        (_add_record if addition == "record" else _add_fields)(path, subject.agent)
+        transcript = adapter.read(subject.agent, home, case.facts.session_id)
+        for fault in faults(case, transcript):
+            yield Told(f"forward.{addition}", fault.words)
+
+
+def _damage(path: Path, kind: str) -> int:
+    """Damage a file; return in which line, from 1."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    if kind == "torn-tail":
+        lines[-1] = lines[-1][: len(lines[-1]) // 2]
+        number = len(lines)
+    else:
+        number = len(lines) // 2 + 1
+        lines.insert(number - 1, _JUNK[kind])
+    path.write_bytes(b"".join(lines))
+    return number
+
+
+def _lost(case: Case, transcript: Transcript, *, torn: bool) -> Iterator[str]:
+    """Yield what is not as the script says, but for the last record where that was torn off."""
+    last = max((n for n, one in enumerate(case.truth.messages) if one["thread"] is None), default=0)
+    for fault in faults(case, transcript):
+        if torn and f"message {last} " in fault.words:
+            continue
+        yield fault.words
+
+
+_UNKNOWN: Mapping[str, Any] = {
+    "claude": {"type": "not-yet-known", "value": {"deep": [1, {"x": None}]}},
+    "codex": {"type": "not_yet_known", "payload": {"type": "not_yet_known", "deep": [1]}},
+    "copilot": {
+        "type": "session.not_yet_known",
+        "id": "0badc0de-2222-4222-8222-000000000001",
+        "parentId": None,
+        "data": {"deep": [1, {"x": None}]},
+    },
+}
+
+
+def _add_record(path: Path, agent: str) -> None:
+    """Put a record of an unknown kind before the last line, dated as the line before it."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    before = json.loads(lines[-2]) if len(lines) > 1 else {}
+    record = {"timestamp": before.get("timestamp", "2026-01-05T09:00:00.000Z"), **_UNKNOWN[agent]}
+    lines.insert(-1, json.dumps(record).encode() + b"\n")
+    path.write_bytes(b"".join(lines))
+
+
+def _add_fields(path: Path, agent: str) -> None:
+    """Put a field that nobody knows first into every record, before its last brace."""
+    del agent
+    added = b'"notYetKnown":{"deep":[1,{"x":null}]}'
+    lines = path.read_bytes().splitlines()
+    path.write_bytes(b"".join(line[:-1] + b"," + added + b"}\n" for line in lines))

@@ -1,0 +1,200 @@
+"""An adapter, asked everything that it offers an answer to."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import AbstractContextManager
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import NamedTuple
+
+from conformance.adapters import (
+    Adapter,
+    AdapterError,
+    NotOffered,
+    Skipped,
+    TransportFault,
+    open_adapter,
+)
+from conformance.adapters.errors import UnknownAdapter
+from conformance.checks.catalogue import PROBES
+from conformance.checks.check import (
+    CheckReport,
+    Place,
+    Probe,
+    Result,
+    Subject,
+    Summary,
+    Verdict,
+)
+from conformance.matrix import Tick
+
+
+class Unusable(Exception):
+    """The adapter could not be asked at all, which says nothing of what it would answer."""
+
+
+class Question(NamedTuple):
+    """A probe's question about a subject."""
+
+    probe: int
+    subject: Subject
+
+
+def check_adapter(
+    name: str,
+    corpus: Path,
+    schemas: Path,
+    *,
+    stores: Collection[str] = (),
+    only: Collection[str] = (),
+    jobs: int = 1,
+    tick: Tick = lambda _: None,
+) -> CheckReport:
+    """Ask an adapter everything that it offers, and return every result in the order of asking.
+
+    ``stores`` are the agents and ``only`` patterns of the checks (``read.*``) that are asked for,
+    all if none is named.
+    :class:`Unusable` if it can't be opened, ends at once or offers nothing: a broken harness is
+    no failure of the adapter's.
+    """
+    try:
+        opened = open_adapter(name)
+        offers, questions = _planned(opened, stores, only, Place(corpus, schemas, Path()))
+    except (UnknownAdapter, TransportFault) as error:
+        raise Unusable(str(error)) from error
+    if not questions:
+        asked_of = f" of {', '.join(stores)}" if stores else ""
+        raise Unusable(f"{name} offers nothing{asked_of} that can be checked")
+    results = _asked(name, corpus, schemas, questions, jobs, tick)
+    counts = Counter(result.verdict for result in results)
+    return CheckReport(
+        adapter=name,
+        offers=offers,
+        summary=Summary(
+            passed=counts["passed"],
+            failed=counts["failed"],
+            known=counts["known"],
+            skipped=counts["skipped"],
+        ),
+        results=results,
+    )
+
+
+def _planned(
+    opened: AbstractContextManager[Adapter],
+    stores: Collection[str],
+    only: Collection[str],
+    place: Place,
+) -> tuple[list[str], list[Question]]:
+    with opened as adapter:
+        agents = [agent for agent in adapter.agents() if not stores or agent in stores]
+        offers = [offer for agent in agents for offer in _offers(adapter, agent)]
+        return offers, list(_questions(adapter, agents, only, place))
+
+
+def _offers(adapter: Adapter, agent: str) -> Iterator[str]:
+    offer = adapter.offers(agent)
+    for verb in ("read", "write", "list"):
+        if getattr(offer, verb):
+            yield f"{agent}.{verb}"
+    for target in offer.convert:
+        yield f"{agent}.convert.{target}"
+
+
+def _questions(
+    adapter: Adapter, agents: Sequence[str], only: Collection[str], place: Place
+) -> Iterator[Question]:
+    for number, probe in enumerate(PROBES):
+        for agent in agents:
+            if not probe.offered(adapter.offers(agent)):
+                continue
+            for subject in probe.subjects(place, agent):
+                wanted = [check for check in subject.at_stake if _is_wanted(check, only)]
+                if wanted:
+                    yield Question(number, subject._replace(at_stake=frozenset(wanted)))
+
+
+def _is_wanted(check: str, only: Collection[str]) -> bool:
+    return not only or any(fnmatchcase(check, pattern) for pattern in only)
+
+
+def _asked(
+    name: str, corpus: Path, schemas: Path, questions: Sequence[Question], jobs: int, tick: Tick
+) -> list[Result]:
+    """Ask in as many processes as wanted, each with an adapter of its own."""
+    if jobs < 2 or len(questions) < jobs:
+        return [one for part in _ask_all(name, corpus, schemas, questions, tick) for one in part]
+    # Neighbours are alike: dealt out in turn, every process gets its share of the long ones.
+    shares = [questions[number::jobs] for number in range(jobs)]
+    results: dict[int, Sequence[Result]] = {}
+    with ProcessPoolExecutor(jobs) as pool:
+        waiting = {
+            pool.submit(_share, name, corpus, schemas, share): number
+            for number, share in enumerate(shares)
+        }
+        for done in as_completed(waiting):
+            number = waiting[done]
+            for place, part in enumerate(done.result()):
+                results[number + place * jobs] = part
+            tick(f"{len(results)} of {len(questions)}")
+    return [one for number in range(len(questions)) for one in results[number]]
+
+
+def _share(
+    name: str, corpus: Path, schemas: Path, questions: Sequence[Question]
+) -> list[list[Result]]:
+    return list(_ask_all(name, corpus, schemas, questions, lambda _: None))
+
+
+def _ask_all(
+    name: str,
+    corpus: Path,
+    schemas: Path,
+    questions: Sequence[Question],
+    tick: Callable[[str], None],
+) -> Iterator[list[Result]]:
+    with (
+        tempfile.TemporaryDirectory(prefix="conformance-check-") as scratch,
+        open_adapter(name) as adapter,
+    ):
+        place = Place(corpus, schemas, Path(scratch))
+        for question in questions:
+            tick(f"{question.subject.name}")
+            yield results_of(PROBES[question.probe], adapter, question.subject, place)
+
+
+def results_of(probe: Probe, adapter: Adapter, subject: Subject, place: Place) -> list[Result]:
+    """Ask one question; every check at stake has one result, failed with its first reason."""
+    failed: dict[str, str] = {}
+    try:
+        for told in probe.ask(adapter, subject, place):
+            failed.setdefault(told.check, told.why)
+    except (NotOffered, Skipped) as error:
+        return [_result(check, subject, "skipped", str(error)) for check in _at_stake(subject)]
+    except AdapterError as error:
+        if probe.answers in subject.at_stake:
+            failed = {probe.answers: str(error)}
+        return [
+            _result(check, subject, "failed", failed[check])
+            if check in failed
+            else _result(check, subject, "skipped", f"there is no answer ({probe.answers} failed)")
+            for check in _at_stake(subject)
+        ]
+    return [
+        _result(check, subject, "failed", failed[check])
+        if check in failed
+        else _result(check, subject, "passed", "")
+        for check in _at_stake(subject)
+    ]
+
+
+def _at_stake(subject: Subject) -> list[str]:
+    return sorted(subject.at_stake)
+
+
+def _result(check: str, subject: Subject, verdict: Verdict, why: str) -> Result:
+    return Result(check=check, case=subject.name, verdict=verdict, why=why)
