@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from conformance.adapters.messages import MESSAGES
+from conformance.adapters.messages import ANSWERS, MESSAGES
 from conformance.checks.check import CheckReport
 from conformance.corpus import CannotFile, CaseFile, TruthFile
 from conformance.formats.judging import FormatDocument
@@ -193,9 +193,16 @@ def schema_of(name: str) -> dict[str, Any]:
     shape = SHAPES[name]
     (schema,), components = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
     own = components.pop(shape.__name__) if isinstance(shape, type) else {}
+    if name in ANSWERS:
+        components = {key: _closed(value) for key, value in components.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **{key: value for key, value in schema.items() if key != "$ref"},
         **own,
         "$defs": components,
     }
+
+
+def _closed(component: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object that has no other fields than these."""
+    return {**component, "additionalProperties": False} if "properties" in component else component

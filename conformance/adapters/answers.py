@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -34,9 +35,16 @@ def shaped(adapter: str, answer: Any, shape: Any, wrong: str) -> Any:
     :class:`BrokenAnswer` says what is ``wrong`` where they are not of it, and in which place.
     """
     try:
-        return msgspec.convert(answer, shape)
+        value = msgspec.convert(answer, shape)
     except (msgspec.ValidationError, RecursionError) as error:
         raise BrokenAnswer(adapter, f"{wrong}: {error}") from error
+    for unknown in _unknown(answer, value, "$"):
+        raise BrokenAnswer(
+            adapter,
+            f"{wrong}: there is no field {unknown}",
+            next_step="see how the schema spells it; what has no field there is left out",
+        )
+    return value
 
 
 def checked(adapter: str, answer: Any, shape: type[_T]) -> _T:
@@ -59,6 +67,31 @@ def zoned(adapter: str, answer: _T) -> _T:
                 next_step="give every time with its offset, such as 2026-11-30T10:00:00Z",
             )
     return answer
+
+
+def _unknown(answer: Any, value: Any, place: str) -> Iterator[str]:
+    """Yield the fields that no struct has: one that is misspelt would be lost in silence."""
+    if isinstance(value, msgspec.Struct) and isinstance(answer, Mapping):
+        fields = _fields(type(value))
+        for name, inner in answer.items():
+            if name in fields:
+                yield from _unknown(inner, getattr(value, name, None), f"{place}.{name}")
+            else:
+                yield f"{place}.{name}"
+    elif isinstance(value, Mapping) and isinstance(answer, Mapping):
+        # Any other object is somebody's own JSON, as deep as it likes.
+        for name, one in value.items():
+            if isinstance(one, msgspec.Struct):
+                yield from _unknown(answer[name], one, f"{place}.{name}")
+    elif isinstance(value, tuple) and isinstance(answer, Sequence):
+        for number, (inner, one) in enumerate(zip(answer, value, strict=True)):
+            yield from _unknown(inner, one, f"{place}[{number}]")
+
+
+@cache
+def _fields(shape: type[msgspec.Struct]) -> frozenset[str]:
+    tag = shape.__struct_config__.tag_field
+    return frozenset((*shape.__struct_fields__, *((tag,) if tag else ())))
 
 
 def _times(answer: Any) -> Iterator[tuple[str, datetime | None]]:

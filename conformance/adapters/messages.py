@@ -167,6 +167,9 @@ MESSAGES: Mapping[str, Any] = {
 }
 """Every message by the name of its schema."""
 
+ANSWERS: frozenset[str] = frozenset(name for name in MESSAGES if name.endswith("-answer"))
+"""Those in which, at any depth, a field that is not in the schema is an error."""
+
 
 # ------------------------------------------------------------------ lines
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
-
-import msgspec
+from threading import Lock
+from typing import Any
 
 from conformance.adapters.adapter import About, Adapter, Offer, Verb, Written
 from conformance.adapters.answers import Listed, shaped, zoned
@@ -51,8 +50,6 @@ from transcripts.model import Transcript
 from transcripts.records import jsonlines
 from transcripts.stores.base import Listing
 
-_Ok = TypeVar("_Ok", bound=msgspec.Struct)
-
 DEADLINE = 300.0
 """Seconds for any one answer: far more than work takes, so that only a hang meets it."""
 
@@ -60,7 +57,10 @@ _STOP_SECONDS = 30.0
 
 
 class WireAdapter(Adapter):
-    """A command that speaks the wire; started at once, so that a bad one is told at once."""
+    """A command that speaks the wire; started at once, so that a bad one is told at once.
+
+    Threads may share it: it is asked one thing at a time.
+    """
 
     def __init__(self, name: str, argv: Sequence[str], deadline: float = DEADLINE) -> None:
         self.name = name
@@ -68,6 +68,7 @@ class WireAdapter(Adapter):
         self._deadline = deadline
         self._process: AdapterProcess | None = None
         self._seq = 0
+        self._lock = Lock()
         self._greeting = self._start()
 
     @property
@@ -91,9 +92,9 @@ class WireAdapter(Adapter):
     def read(self, agent: str, home: Path, session_id: str, *, recover: bool = False) -> Transcript:
         """Have a session read."""
         self._offered("read", agent)
-        answer: Any = self._ask(
-            ReadRequest(
-                seq=self._next(),
+        answer: Any = self._run(
+            lambda seq: ReadRequest(
+                seq=seq,
                 verb="read",
                 agent=agent,
                 home=_absolute(home),
@@ -118,9 +119,9 @@ class WireAdapter(Adapter):
     ) -> Written:
         """Have a session written."""
         self._offered("write", agent)
-        answer: Any = self._ask(
-            WriteRequest(
-                seq=self._next(),
+        answer: Any = self._run(
+            lambda seq: WriteRequest(
+                seq=seq,
                 verb="write",
                 agent=agent,
                 home=_absolute(home),
@@ -138,8 +139,10 @@ class WireAdapter(Adapter):
     def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
         """Have the sessions listed."""
         self._offered("list", agent)
-        answer: Any = self._ask(
-            ListRequest(seq=self._next(), verb="list", agent=agent, home=_absolute(home), cwd=cwd),
+        answer: Any = self._run(
+            lambda seq: ListRequest(
+                seq=seq, verb="list", agent=agent, home=_absolute(home), cwd=cwd
+            ),
             ListAnswer,
         )
         listed = Listed(sessions=answer.sessions, seen=answer.seen, failed=answer.failed)
@@ -160,9 +163,9 @@ class WireAdapter(Adapter):
         """Have a session carried into another store."""
         if target_agent not in self.offers(agent).convert:
             self.refuse("convert", agent, target_agent)
-        answer: Any = self._ask(
-            ConvertRequest(
-                seq=self._next(),
+        answer: Any = self._run(
+            lambda seq: ConvertRequest(
+                seq=seq,
                 verb="convert",
                 agent=agent,
                 home=_absolute(home),
@@ -183,15 +186,15 @@ class WireAdapter(Adapter):
 
     def close(self) -> None:
         """Tell the program to stop and see that it does, with nothing left of it."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        self._seq += 1
-        try:
-            seconds = min(self._deadline, _STOP_SECONDS)
-            process.end_well(to_line(StopRequest(seq=self._seq)), seconds)
-        finally:
-            process.kill()
+        with self._lock:
+            process, self._process = self._process, None
+            if process is None:
+                return
+            try:
+                seconds = min(self._deadline, _STOP_SECONDS)
+                process.end_well(to_line(StopRequest(seq=self._seq + 1)), seconds)
+            finally:
+                process.kill()
 
     # ------------------------------------------------------------------ asking
 
@@ -199,12 +202,13 @@ class WireAdapter(Adapter):
         if not getattr(self.offers(agent), verb):
             self.refuse(verb, agent)
 
-    def _next(self) -> int:
-        """Return the next request's number, with the program running that it is for."""
-        if self._process is None:
-            self._greeting = self._start()
-        self._seq += 1
-        return self._seq
+    def _run(self, request: Callable[[int], Request], shape: Any) -> Any:
+        """Ask what a number makes the request of, with the program running that it is for."""
+        with self._lock:
+            if self._process is None:
+                self._greeting = self._start()
+            self._seq += 1
+            return self._ask(request(self._seq), shape)
 
     def _start(self) -> StartOk:
         self._seq = 0

@@ -168,6 +168,15 @@ def test_the_page_shows_an_exchange_of_every_verb_and_each_is_of_its_schema() ->
     assert shown == {f"wire-{verb}" for verb in verbs}
 
 
+def test_an_answers_schema_has_no_room_for_a_field_that_is_not_there() -> None:
+    validator = Draft202012Validator(schema_of("wire-read-answer"))
+    answer = next(answered for asked, answered in exchanges() if asked.get("verb") == "read")
+    assert answer is not None
+    assert validator.is_valid(answer)
+    answer["transcript"]["messages"][0]["exitCode"] = 0
+    assert not validator.is_valid(answer)
+
+
 def _whole(asked: dict[str, Any]) -> dict[str, Any]:
     """Hold a shown request to have every field: of the transcript the page leaves some out."""
     name = f"wire-{asked.get('verb', asked['cmd'])}"

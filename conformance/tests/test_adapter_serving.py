@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -180,6 +181,17 @@ def test_what_a_python_store_prints_is_no_noise(
             adapter.read("toy", tmp_path, "crash")
         with pytest.raises(Failed, match=r"\(internal\): KeyError: '2'"):
             adapter.read("toy", tmp_path, "2")
+
+
+def test_a_request_that_is_none_ends_the_service_with_its_reason() -> None:
+    asked = b'{"cmd":"run","seq":1,"verb":"dream","agent":"claude","home":"/"}\n'
+    for line in (asked, b"hello\n", b"[]\n", b'{"cmd":"start","seq":"one","protocol":1}\n'):
+        run = subprocess.run(
+            [*SERVING, "entry:claude"], input=line, capture_output=True, check=False, timeout=60
+        )
+        assert run.returncode == 2
+        assert run.stdout == b""
+        assert run.stderr.startswith(b"serving: ")
 
 
 # ------------------------------------------------------------------ both sides by their schemas

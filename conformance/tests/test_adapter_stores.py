@@ -15,7 +15,7 @@ from conformance.adapters.errors import BrokenAnswer, UnknownAdapter
 from conformance.corpus import cases, find_corpus, opened, releases
 from transcripts.errors import DamagedRecord
 from transcripts.losses import Loss
-from transcripts.model import AgentMessage, SessionInfo, Text, Transcript
+from transcripts.model import AgentMessage, SessionInfo, Text, ToolCall, Transcript
 from transcripts.stores import agents, open_store
 from transcripts.stores.base import Unlisted
 
@@ -204,6 +204,18 @@ def test_an_answer_of_another_shape_is_told_by_its_place(
     with opened_toy(module, answer) as toy, pytest.raises(BrokenAnswer) as broken:
         toy.read("toy", tmp_path, "1")
     assert why in str(broken.value)
+
+
+def test_a_calls_arguments_may_have_any_fields_at_any_depth(
+    module: ModuleType, tmp_path: Path
+) -> None:
+    deep: Any = {"own": 1}
+    for _ in range(150):
+        deep = {"inner": [deep], "anything": None}
+    call = ToolCall(id="c1", author="model", name="dig", arguments=deep)
+    whole = Transcript(agent="toy", session_id="1", messages=(call,))
+    with opened_toy(module, whole) as toy:
+        assert toy.read("toy", tmp_path, "1") == whole
 
 
 def test_a_listing_may_be_any_sequence_and_a_write_anything_with_an_id(

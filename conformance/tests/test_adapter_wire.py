@@ -7,6 +7,7 @@ import shlex
 import sys
 import time
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -69,6 +70,9 @@ BREAKS: dict[str, tuple[type[Exception], str]] = {
     "says more": (BrokenAnswer, "unknown field `mood`"),
     "says too little": (BrokenAnswer, "`author` - at `$.transcript.messages[0]`"),
     "has a rumour": (BrokenAnswer, "Invalid value 'Rumour' - at `$.transcript.messages[0].kind`"),
+    "misspells": (BrokenAnswer, "there is no field $.transcript.messages[0].externalId"),
+    "misspells in a part": (BrokenAnswer, "missing required field `text`"),
+    "has a part more": (BrokenAnswer, "no field $.transcript.messages[0].content[0].bold"),
     "knows no zone": (BrokenAnswer, "the time at messages[0].at has no zone"),
     "fails nowhere": (BrokenAnswer, "Invalid enum value 'attic' - at `$.stage`"),
     "fails": (Failed, "failed (read): toy.jsonl:3: cut short"),
@@ -194,6 +198,13 @@ def test_a_new_process_answers_after_reopening() -> None:
         assert not is_there(before)
         assert adapter.read("toy", HOME, "2").session_id == "2"
         assert adapter.pid != before
+
+
+def test_threads_that_share_an_adapter_get_their_own_answers() -> None:
+    ids = [str(number) for number in range(12)]
+    with faulty("writes in pieces") as adapter, ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda one: adapter.read("toy", HOME, one).session_id, ids))
+    assert answers == ids
 
 
 def test_what_is_not_offered_is_not_asked() -> None:

@@ -169,6 +169,11 @@ SAYINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "says more": lambda a: {**a, "mood": "good"},
     "says too little": without_author,
     "has a rumour": lambda a: with_message(a, kind="Rumour"),
+    "misspells": lambda a: with_message(a, externalId="m1"),
+    "misspells in a part": lambda a: with_message(a, content=[{"type": "text", "txt": ""}]),
+    "has a part more": lambda a: with_message(
+        a, content=[{"type": "text", "text": "", "bold": True}]
+    ),
     "knows no zone": lambda a: with_message(a, at="2026-03-01T12:00:00"),
     "fails": lambda a: error(a, "read", "toy.jsonl:3: cut short"),
     "fails nowhere": lambda a: error(a, "attic", "dark"),
