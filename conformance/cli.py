@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -282,6 +283,14 @@ def check_command(
     help="Add the results to those kept beside a page, such as docs/live.md, and write it anew.",
 )
 @click.option(
+    "--real",
+    is_flag=True,
+    help="Ask your own CLIs, with your logins and a real model; says what that spends, and asks "
+    "first.",
+)
+@click.option("--yes", "agreed", is_flag=True, help="With --real: spend it without being asked.")
+@click.option("--clean", is_flag=True, help="With --real: remove the sessions that it made.")
+@click.option(
     "--defects",
     "measured",
     metavar="AGENT@VERSION",
@@ -306,6 +315,9 @@ def live(
     jobs: int,
     keep: Path | None,
     page: Path | None,
+    real: bool,
+    agreed: bool,
+    clean: bool,
     measured: str | None,
     form: str,
 ) -> None:
@@ -317,6 +329,12 @@ def live(
     Exit 0 if all that ran passed, 1 if a check failed, also one that was listed as impossible and
     passes, 3 if none ran: what was skipped counts as neither.
     """
+    if real:
+        if releases or control or every or keep or page or measured or form == "markdown":
+            raise click.UsageError("--real takes your own CLIs as they are, and keeps no results")
+        _live_really(cases, sources, targets, adapter, agreed, clean, form)
+    if agreed or clean:
+        raise click.UsageError("--yes and --clean go with --real")
     if measured is not None:
         _measure(measured, form)
         return
@@ -351,6 +369,36 @@ def _write_live(page: Path, report: LiveReport) -> None:
     together = stored.added(stored.only(stored.load(kept), names()), report)
     for path in write({kept: stored.text(together), page: live_page.page(together)}):
         click.echo(f"{path} written", err=True)
+
+
+def _live_really(
+    cases: Sequence[str],
+    sources: Sequence[str],
+    targets: Sequence[str],
+    adapter: str | None,
+    agreed: bool,
+    clean: bool,
+    form: str,
+) -> NoReturn:
+    try:
+        from conformance.livechecks import command  # noqa: PLC0415
+        from conformance.livechecks.real import command as real  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise _without_extra("driving a CLI", error) from error
+    try:
+        with command.moved_by(adapter) as mover:
+            wanted = real.wanted(cases, sources, targets)
+            real.agree(wanted, agreed)
+            outcome = real.run(wanted, mover, partial(_progress, lines=True), clean=clean)
+    except command.Misuse as error:
+        raise click.UsageError(str(error)) from error
+    except real.NotAgreed as error:
+        raise CouldNotRun(str(error)) from error
+    if form == "json":
+        click.echo(to_json(outcome.report))
+    else:
+        real.show(outcome.report)
+    sys.exit(FAILED if outcome.harmed else command.exit_code(outcome.report.results))
 
 
 def _measure(release: str, form: str) -> None:

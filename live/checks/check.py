@@ -64,17 +64,17 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     starts: int = 0
 
 
-def names() -> tuple[str, ...]:
+def names(directory: Path = _CHECKS) -> tuple[str, ...]:
     """Return the names of all checks, in the order of their numbers."""
-    return tuple(sorted((path.stem for path in _CHECKS.glob("*.yaml")), key=order))
+    return tuple(sorted((path.stem for path in directory.glob("*.yaml")), key=order))
 
 
-def selected(wanted: Sequence[str]) -> tuple[str, ...]:
+def selected(wanted: Sequence[str], directory: Path = _CHECKS) -> tuple[str, ...]:
     """Return the checks that are meant: by name, or by number for all of that number.
 
     All if none is named; :class:`CheckError` if there is no such check.
     """
-    there = names()
+    there = names(directory)
     found: list[str] = []
     for one in wanted or there:
         meant = [name for name in there if name == one or name.partition("-")[0] == one]
