@@ -135,6 +135,12 @@ class StreamConversation(Conversation):
         self._process.wait(_END_SECONDS)
         self._errors.close()
         self._box.reap(self._process.pid)
+        self._reader.join(_END_SECONDS)
+        with contextlib.suppress(BrokenPipeError):
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+        if self._process.stdout is not None and not self._reader.is_alive():
+            self._process.stdout.close()
 
     def shown(self) -> str:
         """Return the last lines of both outputs."""
