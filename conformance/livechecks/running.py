@@ -98,9 +98,9 @@ def _verdict(
         return msgspec.convert(error.verdict, Verdict), str(error)
     except CannotDo as error:
         return "impossible", str(error)
-    except (NotOffered, Skipped) as error:
+    except (NotOffered, Skipped, Untaught) as error:
         return "skipped", str(error)
-    except (CliFailed, Silent, Untaught, _Wrong) as error:
+    except (CliFailed, Silent, _Wrong) as error:
         _keep_recording(error, check, path, bench, evidence)
         return "failed", str(error)
     return "passed", ""

@@ -115,7 +115,9 @@ def _record(check: Check, agent: str, release: str, place: Path) -> _Kept:
                 )
     except CannotDo as error:
         return _Kept(verdict="impossible", why=f"{agent} {release}: {error}")
-    except (CliFailed, Silent, Untaught) as error:
+    except Untaught as error:
+        return _Kept(verdict="skipped", why=str(error))
+    except (CliFailed, Silent) as error:
         return _Kept(verdict="failed", why=f"the source was not recorded: {error}")
     return _Kept(verdict="skipped", why=f"killed when {len(done)} of the files were done")
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from live.agents.base import CannotDo, Driver, Expected, Translation
+from live.agents.base import CannotDo, Driver, Expected, Translation, Untaught
 from live.agents.codex import code_mode, failures, hooks, offered, streaming, words
 from live.agents.codex.settings import API_KEY_VARIABLE, Settings, config_toml
 from live.agents.codex.traits import traits
@@ -212,6 +212,8 @@ class CodexDriver(Driver):
     ) -> Conversation:
         """Start the terminal interface."""
         del session_id
+        if self._traits.resumes_by_path:
+            raise Untaught(f"no way is known to type to {self.version}: its line takes nothing")
         if not self._traits.goes_back and any(one.rewinds_to is not None for one in scenario.turns):
             raise CannotDo(_NO_WAY_BACK)
         argv = [
