@@ -259,8 +259,10 @@ def _is_call_of(atom: Atom, call: ShownCall) -> bool:
         # A script in code mode quotes the command as JSON.
         return command in given or json.dumps(command, ensure_ascii=False)[1:-1] in given
     if isinstance(message, ToolCall):
-        # Each CLI joins a server and its tool in its own way.
-        named = call.name.endswith(message.name) and (message.server or "") in call.name
+        # Each CLI joins a server and its tool in its own way. Where no model is asked a call may
+        # be shown without its name.
+        joined = call.name.endswith(message.name) and (message.server or "") in call.name
+        named = not call.name or joined
         return named and set(leaves(message.arguments)) <= set(leaves(call.arguments))
     own = set(leaves(message.arguments)) if isinstance(message, Call) else set[str]()
     if own and call.name == getattr(message, "name", "") and own <= set(leaves(call.arguments)):
