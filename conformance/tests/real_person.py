@@ -35,12 +35,12 @@ class Person(msgspec.Struct, frozen=True, kw_only=True):
     network: Sequence[str]
     models: Mapping[str, ScriptedModel]
 
-    def runs(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run ``conformance live --real`` as the person does."""
+    def runs(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run ``conformance live --real`` as the person does, with further variables set."""
         command = (sys.executable, "-c", "from conformance.cli import main; main()")
         return subprocess.run(
             [*self.network, *command, "live", "--real", *arguments],
-            env=self.environment,
+            env={**self.environment, **variables},
             cwd=self.home,
             stdin=subprocess.DEVNULL,
             capture_output=True,

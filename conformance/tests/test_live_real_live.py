@@ -21,8 +21,15 @@ from conformance.corpus import find_corpus, releases
 from conformance.tests.real_person import Person, person
 from live.model.script import Scenario
 from live.real import RealCase, load
+from transcripts.model import Transcript
+from transcripts.stores.base import WrittenSession
+from transcripts.stores.codex import CodexStore
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
+
+
+REFUSED = {"status": 401, "type": "authentication_error", "message": "placeholder refused"}
+HERE = "Use no tool. Answer with one word: here."
 
 
 def newest(agent: str) -> str:
@@ -129,6 +136,52 @@ def test_a_clean_run_leaves_the_persons_sessions_byte_for_byte_and_nothing_else(
     assert "this removes it" not in run.stderr
 
 
+class WrongProvider(CodexStore):
+    """Says of every session that it was had with a provider that nobody has."""
+
+    def write(self, transcript: Transcript, **arguments: Any) -> WrittenSession:
+        written = super().write(transcript, **arguments)
+        first, *rest = written.path.read_text("utf-8").split("\n")
+        meta = json.loads(first)
+        meta["payload"]["model_provider"] = "nobody"
+        written.path.write_text("\n".join((json.dumps(meta), *rest)), encoding="utf-8")
+        return written
+
+
+def test_a_session_that_is_not_gone_on_with_is_told_from_a_cli_that_answers_nothing(
+    tmp_path: Path,
+) -> None:
+    case = load("t0")
+    source = scenario("told", case.asks, {"text": "noted"})
+    adapter = f"py:{__name__}:{WrongProvider.__name__}"
+    arguments = ("t0", "--from", "claude", "--to", "codex", "--yes", "--format", "json")
+    for answers, verdict in ((True, "failed"), (False, "skipped")):
+        answer = {"text": "here"} if answers else {"failure": REFUSED}
+        target = scenario("anew", HERE, answer)
+        logs = tmp_path / verdict
+        logs.mkdir()
+        scripts = {"claude": (newest("claude"), source), "codex": (newest("codex"), target)}
+        with person(logs, scripts) as somebody:
+            run = somebody.runs(*arguments, "--adapter", adapter)
+        assert outcome(run)["verdict"] == verdict, run.stderr
+    assert "ended with exit code" in outcome(run)["why"]
+
+
+def test_sessions_are_made_where_the_persons_environment_says(tmp_path: Path) -> None:
+    case = load("t0")
+    source = scenario("told", case.asks, {"text": "noted"})
+    recalls = {"bell": {"pattern": r"(MARROWBONE-\d+)"}}
+    turns = scenario("asked", case.then, {"text": "{bell}", "recalls": recalls}).turns
+    both = msgspec.structs.replace(source, turns=(*source.turns, *turns))
+    elsewhere = tmp_path / "elsewhere"
+    with person(tmp_path, {"claude": (newest("claude"), both)}) as somebody:
+        arguments = ("t0", "--from", "claude", "--to", "claude", "--yes", "--format", "json")
+        run = somebody.runs(*arguments, CLAUDE_CONFIG_DIR=str(elsewhere))
+        assert outcome(run)["verdict"] == "passed", run.stderr
+        assert not list(somebody.home.glob(".claude/projects/*/*.jsonl"))
+    assert len(list(elsewhere.glob("projects/*/*.jsonl"))) == 2
+
+
 def test_a_failed_commands_numbers_and_status_are_known(tmp_path: Path) -> None:
     case = load("t2")
     run_it = {"verb": "command", "id": "run", "run": "./run-checks", "exit_code": 29}
@@ -206,8 +259,7 @@ def test_a_model_that_does_not_do_what_it_is_asked_is_skipped_and_told(tmp_path:
 
 def test_a_login_that_no_provider_takes_is_no_fault_of_the_writer(tmp_path: Path) -> None:
     case = load("t0")
-    refused = {"status": 401, "type": "authentication_error", "message": "placeholder refused"}
-    source = scenario("refused", case.asks, {"failure": refused})
+    source = scenario("refused", case.asks, {"failure": REFUSED})
     with person(tmp_path, {"claude": (newest("claude"), source)}) as somebody:
         run = somebody.runs("t0", "--from", "claude", "--to", "claude", "--yes", "--format", "json")
     assert run.returncode == 3, run.stderr
