@@ -124,6 +124,19 @@ def run_all(planned: Sequence[Planned], bench: Bench, jobs: int, tick: Tick) -> 
     return [results[number] for number in range(len(planned))]
 
 
+def _broken(one: Planned, bench: Bench, error: Exception) -> Result:
+    target = one.target or one.source
+    return Result(
+        case=one.case,
+        source=one.source,
+        target=target,
+        releases={agent: bench.releases[agent] for agent in (one.source, target)},
+        verdict="failed",
+        why=f"the check itself broke: {type(error).__name__}: {error}",
+        moved=one.target is not None,
+    )
+
+
 def run_planned(one: Planned, bench: Bench, known: Sequence[Limit] | None = None) -> Result:
     """Run one check; what is known to be impossible is said in its result."""
     check = load(one.case)
@@ -133,7 +146,10 @@ def run_planned(one: Planned, bench: Bench, known: Sequence[Limit] | None = None
         if one.target is None
         else (lambda target=one.target: run_check(check, one.source, target, chosen))
     )
-    result = run()
+    try:
+        result = run()
+    except Exception as error:  # the others are to be run all the same, and this is seen
+        result = _broken(one, chosen, error)
     # A limit is the reference's claim: it is no fault of somebody else's to do better.
     if isinstance(bench.mover, StoreMover) or result.verdict != "passed":
         result = limited(result, limits() if known is None else known)

@@ -15,16 +15,18 @@ from msgspec.structs import replace
 from conformance.adapters import NotOffered, Skipped
 from conformance.livechecks.judging import fingerprints, touched, wrong
 from conformance.livechecks.moving import Moved, Mover
-from conformance.livechecks.results import Result, Verdict
+from conformance.livechecks.results import Result, Shown, Verdict
 from conformance.livechecks.sources import NoSource, Source, Sources
+from conformance.modelfree import model_free
 from live import asciicast
 from live.agents.base import CannotDo, Untaught, find_driver
 from live.checks import Check
 from live.conversation import Silent
 from live.model.script import Scenario
-from live.releases import install
+from live.releases import ReleaseError, install
 from live.running import Run, perform
 from live.talking import CliFailed, Earlier
+from live.witnesses import NoSession
 from transcripts.ids import derive
 
 
@@ -56,6 +58,7 @@ def run_check(check: Check, source: str, target: str, bench: Bench) -> Result:
         releases={agent: bench.releases[agent] for agent in sorted(set(path))},
         verdict=verdict,
         why=why,
+        model_free=evidence.pop("model_free", ()),
         evidence=evidence,
     )
 
@@ -98,7 +101,7 @@ def _verdict(
         return msgspec.convert(error.verdict, Verdict), str(error)
     except CannotDo as error:
         return "impossible", str(error)
-    except (NotOffered, Skipped, Untaught) as error:
+    except (NotOffered, Skipped, Untaught, ReleaseError) as error:
         return "skipped", str(error)
     except (CliFailed, Silent, _Wrong) as error:
         _keep_recording(error, check, path, bench, evidence)
@@ -136,6 +139,8 @@ def _go(
         originals = _lay(source, home)
         if onwards:
             moved = _move(check, source, agent, home, bench, number)
+            if number == len(legs) - 1:
+                evidence["model_free"] = _without_a_model(agent, bench.releases[agent], home, moved)
         else:
             moved = Moved(source.session_id)
             originals = {}
@@ -155,6 +160,18 @@ def _go(
             session_id=run.session_id,
             cwd=run.workspace,
         )
+
+
+def _without_a_model(agent: str, release: str, home: Path, moved: Moved) -> tuple[Shown, ...]:
+    """Ask what else the target's release says of a moved session; nothing if only others know
+    what was written."""
+    if moved.transcript is None:
+        return ()
+    try:
+        said = model_free(agent, release, home, moved.session_id, moved.transcript, moved.losses)
+    except NoSession as error:
+        return (Shown(witness="files", verdict="refuses", why=str(error)),)
+    return tuple(Shown(witness=one.witness, verdict=one.verdict, why=one.why) for one in said)
 
 
 def _shown(run: Run) -> Mapping[str, int]:

@@ -9,11 +9,27 @@ from pathlib import Path
 
 import pytest
 
+from conformance.adapters import NotOffered, Skipped
 from conformance.corpus import find_corpus
 from conformance.generated import ROOT
 from conformance.livechecks.command import Misuse, planned
-from conformance.livechecks.planning import AGENTS, newest, plan, plan_every, resuming
-from live.checks import names
+from conformance.livechecks.moving import Moved, Mover, StoreMover
+from conformance.livechecks.planning import (
+    AGENTS,
+    Planned,
+    newest,
+    plan,
+    plan_every,
+    resuming,
+    run_all,
+    run_planned,
+)
+from conformance.livechecks.running import Bench
+from conformance.livechecks.sources import NoSource, Source, Sources
+from live.agents.base import CannotDo, Untaught
+from live.checks import Check, names
+from live.releases import ReleaseError
+from live.talking import CliFailed
 
 
 def test_every_check_is_made_in_every_direction_with_the_newest_releases() -> None:
@@ -139,3 +155,85 @@ def test_a_suite_that_is_asked_for_nothing_that_is_there_says_so(
     ran = _suite("conformance/suite", "--collect-only", *arguments)
     assert ran.returncode != 0
     assert words in ran.stdout + ran.stderr
+
+
+# ------------------------------------------------------------------ what becomes of errors
+
+
+class Ready(Sources):
+    """A source that lies ready, or an error in its place."""
+
+    def __init__(self, directory: Path, error: Exception | None = None) -> None:
+        super().__init__(directory)
+        self._home, self._error = directory, error
+
+    def get(self, check: Check, agent: str, release: str) -> Source:
+        del check
+        if self._error is not None:
+            raise self._error
+        return Source(
+            agent=agent,
+            release=release,
+            home=self._home,
+            workspace=self._home,
+            session_id="1",
+            cwd="/srv",
+        )
+
+
+class Raising:
+    """Who moves sessions, and never does."""
+
+    name = "raising"
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def move(self, *given: object, **named: object) -> Moved:
+        raise self._error
+
+
+def _bench(mover: Mover, sources: Sources) -> Bench:
+    return Bench(mover=mover, releases=newest(find_corpus()), sources=sources)
+
+
+@pytest.mark.parametrize(
+    ("error", "verdict"),
+    [
+        (ValueError("not today"), "failed"),
+        (NotOffered("mine", "writes nothing"), "skipped"),
+        (Skipped("mine", "has no answer"), "skipped"),
+    ],
+)
+def test_whoever_moves_may_decline_and_may_not_fail(
+    error: Exception, verdict: str, tmp_path: Path
+) -> None:
+    bench = _bench(Raising(error), Ready(tmp_path))
+    result = run_planned(Planned("t0", "claude", "codex"), bench, ())
+    assert (result.verdict, str(error) in result.why) == (verdict, True)
+    assert result.checked_at is not None
+
+
+@pytest.mark.parametrize(
+    ("error", "verdict"),
+    [
+        (ReleaseError("no npm here"), "skipped"),
+        (Untaught("no way is known"), "skipped"),
+        (CannotDo("it has no terminal"), "impossible"),
+        (CliFailed("exit code 1"), "failed"),
+        (NoSource("killed too early", "skipped"), "skipped"),
+        (ZeroDivisionError("a fault of ours"), "failed"),
+    ],
+)
+@pytest.mark.parametrize("target", ["codex", None])
+def test_every_error_is_a_verdict_and_no_other_check_is_lost_by_it(
+    error: Exception, verdict: str, target: str | None, tmp_path: Path
+) -> None:
+    bench = _bench(StoreMover(), Ready(tmp_path, error))
+    told: list[str] = []
+    checks = [Planned("t0", "claude", target), Planned("t2", "claude", target)]
+    results = run_all(checks, bench, 2, told.append)
+    assert [one.case for one in results] == ["t0", "t2"]
+    assert {one.verdict for one in results} == {verdict}
+    assert all(str(error) in one.why for one in results)
+    assert len(told) == 2
