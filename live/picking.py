@@ -26,6 +26,7 @@ _OPENED_SECONDS = 30.0
 _STEPS = 60
 _OPENINGS = 4
 _BEGINNING = 12
+_FRAMES = "│┃▎ "
 _CUT = re.compile(r"…|\.\.\.|\s{2}|│")
 
 _Running = TypeVar("_Running", bound=Conversation)
@@ -91,7 +92,7 @@ def _mark(terminal: Terminal, listing: Listing, words: str) -> None:
 
 def _marked(listing: Listing) -> Callable[[str], bool]:
     """Return how to tell the marked line."""
-    return lambda line: line.lstrip("│ ").startswith(listing.mark)
+    return lambda line: line.lstrip(_FRAMES).startswith(listing.mark)
 
 
 def _showing(words: str) -> Callable[[str], bool]:

@@ -129,8 +129,13 @@ _WORKTREES = Version(0, 171, 0)
 _STREAMED = ("0.150.0", "0.171.0")
 _DAEMON = Version(0, 171, 0)
 _ENVELOPE = Version(0, 45, 0)
-_LISTS_SESSIONS = Version(0, 45, 0)
-_LISTING = Listing(stands=r"^ *Resume a previous session\b", mark="›")
+_MARKS = (
+    (Version(0, 160, 0), "›"),
+    (Version(0, 130, 0), "❯"),
+    (Version(0, 45, 0), ">"),
+    (Version(0, 0, 0), None),
+)
+"""The sign before the marked line of the list of sessions."""
 
 _HOOK_EVENTS = {
     Version(0, 130, 0): (
@@ -174,8 +179,14 @@ def traits(version: str) -> Traits:
         hook_events=tuple(
             event for since, events in _HOOK_EVENTS.items() if release >= since for event in events
         ),
-        listing=_LISTING if release >= _LISTS_SESSIONS else None,
+        listing=_listing(next(mark for since, mark in _MARKS if release >= since)),
         makes_folders=release >= _MAKES_FOLDERS,
         resumes_by_path=release < _ENVELOPE,
         hangs_after_failure=release < _ENVELOPE,
     )
+
+
+def _listing(mark: str | None) -> Listing | None:
+    if mark is None:
+        return None
+    return Listing(stands=r"^ *Resume a previous session\b", mark=mark)

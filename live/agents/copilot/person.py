@@ -35,6 +35,9 @@ _STEPS = 12
 _EXIT_SECONDS = 12.0
 _STOP_SECONDS = 4.0
 _POLL_SECONDS = 0.1
+_REST_SECONDS = 0.6
+"""How long nothing must have moved: what was just sent is shown to be worked at a little later."""
+
 _BEGINNING = 20
 
 
@@ -54,7 +57,7 @@ class CopilotPerson(Conversation):
 
     def begin(self) -> None:
         """Wait until the prompt stands there and nothing is being loaded any more."""
-        self._terminal.wait(lambda shown: _foot(shown) and is_idle(shown), "show a prompt")
+        self._terminal.wait(lambda shown: _foot(shown) and self.rests(), "show a prompt")
 
     def say(self, turn: Turn) -> None:
         """Type a turn's prompt and send it; behind a turn that runs, put it into the queue."""
@@ -112,7 +115,7 @@ class CopilotPerson(Conversation):
 
     def rests(self) -> bool:
         """Return whether the CLI waits for the next prompt."""
-        return is_idle(self._terminal.look())
+        return is_idle(self._terminal.look()) and self._terminal.still(_REST_SECONDS)
 
     def end(self) -> None:
         """Give the command that leaves: a copy of a session for the one before, or the CLI."""

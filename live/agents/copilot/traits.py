@@ -127,7 +127,7 @@ _OLDEST = Traits(
     hook_events=_HOOK_EVENTS,
     hooks_in_project=True,
     other_hook_names=(),
-    listing=Listing(stands=r"\[Sessions\]", mark="❯"),
+    listing=Listing(stands=r"^ *Select a session to resume:", mark="❯"),
 )
 
 _CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
@@ -154,7 +154,14 @@ _CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
         "1.0.20",
         {"names_agents": True, "survives_unknown_tools": False, "hook_events": _HOOK_EVENTS_20},
     ),
-    ("1.0.40", {"wants_key": False, "survives_unknown_tools": True}),
+    (
+        "1.0.40",
+        {
+            "wants_key": False,
+            "survives_unknown_tools": True,
+            "listing": Listing(stands=r"^ *Resume Session:", mark="❯"),
+        },
+    ),
     ("1.0.60", {"chooses_id": True, "hook_events": _HOOK_EVENTS_60}),
     (
         "1.0.80",
@@ -178,6 +185,7 @@ _CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
             "forgives_agents": True,
             "hears_thoughts_as": "reasoning_content",
             "other_hook_names": _OTHER_HOOK_NAMES,
+            "listing": Listing(stands=r"\[Sessions\]", mark="❯"),
         },
     ),
 )
