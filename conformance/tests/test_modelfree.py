@@ -161,7 +161,7 @@ def test_who_offers_what() -> None:
 
     assert names("claude", "2.1.332") == []
     assert names("codex", "0.171.0") == ["thread-read", "items-schema"]
-    assert names("codex", "0.77.0") == ["items-schema"]
+    assert names("codex", "0.92.0") == ["items-schema"]
     assert names("codex", "0.45.0") == []
     assert names("copilot", "1.0.102") == ["acp", "import", "events-schema"]
     assert names("copilot", "1.0.84-4") == ["acp", "events-schema"]

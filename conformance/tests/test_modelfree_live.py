@@ -96,6 +96,27 @@ def test_what_was_written_is_shown_and_accepted(agent: str, tmp_path: Path) -> N
     assert after == before
 
 
+@pytest.mark.parametrize(
+    ("agent", "release"), [("codex", "0.110.0"), ("copilot", "1.0.80")], ids=["codex", "copilot"]
+)
+def test_the_oldest_release_that_shows_calls_shows_them(
+    agent: str, release: str, tmp_path: Path
+) -> None:
+    transcript = conversation()
+    written = store_class(agent)(tmp_path).write(transcript, session_id=SESSION)
+    results = model_free(agent, release, tmp_path, SESSION, transcript, written.losses)
+    verdicts = [(one.witness, one.verdict) for one in results]
+    assert (
+        verdicts
+        == {
+            "codex": [("thread-read", "agrees"), ("items-schema", "agrees")],
+            "copilot": [("acp", "agrees"), ("import", "not-offered"), ("events-schema", "agrees")],
+        }[agent]
+    )
+    # The schema of 0.110 takes no text for an output, which 0.110 itself writes.
+    assert bool(results[1].vendors) == (agent == "codex")
+
+
 @pytest.mark.parametrize("agent", NEWEST)
 def test_a_message_that_was_not_written_is_missed(agent: str, tmp_path: Path) -> None:
     transcript = conversation()

@@ -60,8 +60,11 @@ def _ask(driver: Driver, release: Release, home: Path, session_id: str) -> Witne
 
 WITNESS = Witness(
     name=NAME,
-    since="0.92.0",
-    before="0.77.0 has thread/list and no thread/read, 0.45.0 neither",
+    since="0.110.0",
+    before=(
+        "0.92.0 shows prompts and answers and no call at all, 0.77.0 has thread/list and no"
+        " thread/read, 0.45.0 neither"
+    ),
     ask=_ask,
 )
 
