@@ -415,16 +415,18 @@ def test_failures_are_withheld_and_foreign_context_stays_behind(tmp_path: Path) 
             Error(id="", author="harness", text="FAILED-529", status="failed"),
             answers("old", superseded_by=Superseded(id=None, why="rewind")),
             answers("inner", agent="child"),
+            Other(id="", author="harness", record="system.message", value={"content": "YOU-ARE"}),
             answers("hello"),
         ),
     )
     text = session.path.read_text()
-    for word in ("SYSTEM-WORDS", "FAILED-529", "old", "inner"):
+    for word in ("SYSTEM-WORDS", "FAILED-529", "old", "inner", "YOU-ARE"):
         assert word not in text
     assert [(loss.loss, loss.message) for loss in session.losses] == [
         ("harness-dropped", "made-0"),
         ("withheld-error", "made-2"),
         ("superseded-dropped", "made-3"),
+        ("harness-dropped", "made-5"),
         ("thread-flattened", "made-4"),
     ]
 

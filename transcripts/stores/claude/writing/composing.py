@@ -267,6 +267,10 @@ class Composer:
                 self._responses.add(other, [dict(other.value)])
                 return
         orphan = other.record == "tool_result"
+        if other.author in ("harness", "hook") and not (orphan or self._settings.own):
+            # Such as what a CLI tells its model of itself, which nobody said to this one.
+            self._lose(other, "harness-dropped", "the CLI makes its own context")
+            return
         self._narrate(other, "orphan-result-narrated" if orphan else "narrated")
 
 
