@@ -56,14 +56,23 @@ def talk(
     said: list[str] = []
     session_id = "" if earlier is None else earlier.session_id
     for processes, turns in enumerate(_processes(scenario.turns)):
-        running = driver.converse(
-            scenario,
-            box,
-            driver.executable(release.prefix),
-            model.port,
-            resume=session_id or None,
-            session_id=asked_id,
-        )
+        executable = driver.executable(release.prefix)
+        picked = None if processes or earlier is None else earlier.words
+        try:
+            running = (
+                driver.converse(
+                    scenario,
+                    box,
+                    executable,
+                    model.port,
+                    resume=session_id or None,
+                    session_id=asked_id,
+                )
+                if picked is None
+                else driver.pick(box, executable, model.port, words=picked)
+            )
+        except Silent as silence:
+            raise _failed(processes, silence, driver, box) from silence
         try:
             running.begin()
             _take(turns, running, box, model)
@@ -71,14 +80,18 @@ def talk(
                 running.end()
         except Silent as silence:
             unscripted(turns[0][0], model.exchanges())
-            line = driver.newest_log_line(box.home)
-            raise CliFailed(f"process {processes + 1}: {silence}; log: {line}") from silence
+            raise _failed(processes, silence, driver, box) from silence
         finally:
             running.kill()
         unscripted(turns[-1][0], model.exchanges())
         said.append("\n".join(running.stream()))
         session_id = driver.session_id(box.home)
     return session_id, said
+
+
+def _failed(process: int, silence: Silent, driver: Driver, box: Sandbox) -> CliFailed:
+    line = driver.newest_log_line(box.home)
+    return CliFailed(f"process {process + 1}: {silence}; log: {line}")
 
 
 def unscripted(number: int, exchanges: Sequence[Exchange]) -> None:
@@ -178,7 +191,8 @@ def _until(
         if waiting and running.asks(waiting[0]):
             _reply(running, waiting.pop(0))
         if time.monotonic() > deadline:
-            raise Silent(f"it did not {what}; it shows:\n{running.shown()}")
+            shown = running.shown()
+            raise Silent(f"it did not {what}; it shows:\n{shown}", running.recording())
         time.sleep(_POLL_SECONDS)
 
 

@@ -20,7 +20,7 @@ from conformance.livechecks.sources import NoSource, Source, Sources
 from conformance.modelfree import model_free
 from live import asciicast
 from live.agents.base import CannotDo, Untaught, find_driver
-from live.checks import Check
+from live.checks import Check, load
 from live.conversation import Silent
 from live.model.script import Scenario
 from live.releases import ReleaseError, install
@@ -28,6 +28,9 @@ from live.running import Run, perform
 from live.talking import CliFailed, Earlier
 from live.witnesses import NoSession
 from transcripts.ids import derive
+
+_BESIDE = "t0"
+"""The check of whose source a session lies beside one that is looked for in a list."""
 
 
 class Bench(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,12 +141,19 @@ def _go(
         home = place / "before"
         originals = _lay(source, home)
         if onwards:
-            moved = _move(check, source, agent, home, bench, number)
+            # Of two sessions that begin alike nobody could tell in a list which one was moved.
+            lent = place / "lent" if check.way == "picker" else home
+            moved = _move(check, source, agent, home, lent, bench, number)
+            originals = originals if lent == home else {}
+            home = lent
             if number == len(legs) - 1:
                 evidence["model_free"] = _without_a_model(agent, bench.releases[agent], home, moved)
         else:
             moved = Moved(source.session_id)
             originals = {}
+        if check.way == "picker":
+            # A list of one is opened unseen by some.
+            _lay(bench.sources.get(load(_BESIDE), agent, bench.releases[agent]), home)
         run = _continued(check, turns, agent, bench.releases[agent], home, moved, source, place)
         evidence["answers"] = [one.answer.text for one in run.exchanges if one.answer.text]
         evidence["shown"] = _shown(run)
@@ -209,7 +219,13 @@ def _lay(source: Source, home: Path) -> dict[str, str]:
 
 
 def _move(
-    check: Check, source: Source, target: str, home: Path, bench: Bench, number: int
+    check: Check,
+    source: Source,
+    target: str,
+    home: Path,
+    into: Path,
+    bench: Bench,
+    number: int,
 ) -> Moved:
     wanted = derive("live-check", check.name, source.agent, target, str(number))
     try:
@@ -218,7 +234,7 @@ def _move(
             home,
             source.session_id,
             target,
-            home,
+            into,
             new_session_id=wanted,
             cwd=source.cwd,
         )

@@ -95,9 +95,14 @@ def _suite(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str
 def test_the_suite_has_a_test_for_each_direction_and_control() -> None:
     ran = _suite("conformance/suite", "--collect-only", "--live-case", "t0")
     tests = [line for line in ran.stdout.splitlines() if "::" in line]
-    wanted = {f"[t0-{source}-{target}]" for source in AGENTS for target in (*AGENTS, "own")}
+    wanted = {
+        f"[{check}-{source}-{target}]"
+        for check in ("t0", "t0-terminal")
+        for source in AGENTS
+        for target in (*AGENTS, "own")
+    }
     assert {line[line.index("[") :] for line in tests} == wanted
-    assert len(tests) == 12
+    assert len(tests) == 24
 
 
 def test_a_writer_of_ones_own_comes_by_a_fixture_and_fails_the_suite_by_its_own_words(
