@@ -67,7 +67,8 @@ class HookEvent(msgspec.Struct, kw_only=True, gc=False):
     """One row of a capture log.
 
     ``line`` counts from 1. ``observed_at`` is when the recorder saw it, ``stamped_at`` what
-    the harness says of it (a time, or milliseconds since 1970). ``session`` may be named twice
+    the harness says of it (a time, or milliseconds since 1970); ``at`` is when it happened: as
+    the harness says, else when it was seen, None if nobody does. ``session`` may be named twice
     (``session_too``), as may a duration. ``agent`` is the subagent that an event is about or
     comes from, ``spawned_by`` the call that started it. ``input``, ``output``, ``result`` and
     ``error`` are JSON texts as they were sent. ``payload`` is the whole payload, and ``odd``
@@ -79,6 +80,7 @@ class HookEvent(msgspec.Struct, kw_only=True, gc=False):
     name: str | None = None
     observed_at: Time | None = None
     stamped_at: Time | int | float | None = None
+    at: datetime | None = None
     session: str | None = None
     session_too: str | None = None
     turn: str | None = None
@@ -120,37 +122,40 @@ class HookEvent(msgspec.Struct, kw_only=True, gc=False):
     payload: bytes = b""
     odd: tuple[str, ...] = ()
 
-    @property
-    def at(self) -> datetime | None:
-        """When it happened: as the harness says, else when it was seen; None if nobody does."""
-        stamp = self.stamped_at
-        if stamp is None:
-            return self.observed_at
-        if isinstance(stamp, datetime):
-            return stamp
-        return from_milliseconds(stamp) or self.observed_at
+
+_OURS = ("line", "kind", "name", "observed_at", "at", "payload", "odd")
+"""What an event has of whatever form: what its reader says of it, and not its harness."""
 
 
-def form(**names: str) -> type[HookEvent]:
+def form(*settled: str, **names: str) -> type[HookEvent]:
     """Return a form of payload: which of its fields is which of :class:`HookEvent`'s.
 
-    What is not named no payload can hold: its key begins with what is no character.
+    ``settled`` are what no payload names and its dialect finds out. What is neither is the same
+    for all events of the form, so that only what can be told takes time and room. The key of
+    what no payload can hold begins with what is no character.
     """
-    declared = [
-        (field.name, field.type, field.default) for field in msgspec.structs.fields(HookEvent)
-    ]
-    keys = {name: names.get(name, f"\uffff{name}") for name, _, _ in declared}
-    if unknown := names.keys() - keys.keys():
+    held = {*_OURS, *settled, *names}
+    all_fields = msgspec.structs.fields(HookEvent)
+    if unknown := held - {field.name for field in all_fields}:
         raise TypeError(f"an event has no {sorted(unknown)}")
     made: Any = msgspec.defstruct(
-        "Payload", declared, bases=(HookEvent,), rename=keys, kw_only=True, gc=False
+        "Payload",
+        [(field.name, field.type, field.default) for field in all_fields if field.name in held],
+        namespace={field.name: field.default for field in all_fields if field.name not in held},
+        rename={name: names.get(name, f"\uffff{name}") for name in held},
+        kw_only=True,
+        gc=False,
     )
     return made
 
 
-def from_milliseconds(value: float) -> datetime | None:
-    """Return a time from milliseconds since 1970; None where there is no such time."""
+def happened(event: HookEvent) -> datetime | None:
+    """Return when an event happened: by its harness's word, else when it was seen."""
+    stamp = event.stamped_at
+    if stamp is None or isinstance(stamp, datetime):
+        return event.observed_at if stamp is None else stamp
     try:
-        return datetime.fromtimestamp(value / 1000, UTC)
+        return datetime.fromtimestamp(stamp / 1000, UTC)
     except (OverflowError, ValueError, OSError):
-        return None
+        # Milliseconds since 1970 of which no calendar has a day.
+        return event.observed_at

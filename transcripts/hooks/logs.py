@@ -19,7 +19,7 @@ import msgspec
 from transcripts.errors import NotACaptureLog
 from transcripts.hooks.correlation.canonical import as_written, parse_as_written
 from transcripts.hooks.dialects.base import Dialect
-from transcripts.hooks.events import HookEvent, Time
+from transcripts.hooks.events import HookEvent, Time, happened
 from transcripts.hooks.spellings import Spellings
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -85,6 +85,7 @@ class CaptureLog:
                 self.bad_lines.append(BadLine(line=number, why=_TOLD_AGAIN))
                 continue
             event.line = number
+            event.at = event.observed_at if event.stamped_at is None else happened(event)
             self.events += 1
             kind = event.kind = kinds.get(event.name or "", "other")
             if keep:

@@ -16,11 +16,11 @@ from transcripts.hooks.events import HookEvent
 _MOST_SESSIONS = 1024
 
 
-class _Session(msgspec.Struct):
-    """What one session's events are spelt like so far."""
+class _Session(msgspec.Struct, gc=False):
+    """The spelling that is read of one session, and the names that it was told in so far."""
 
     read: str
-    seen: set[tuple[str, str]] = msgspec.field(default_factory=set)
+    told: set[str] = msgspec.field(default_factory=set)
     both: bool = False
 
 
@@ -33,17 +33,20 @@ class Spellings:
 
     def told_again(self, event: HookEvent) -> bool:
         """Take an event; return whether its session tells all in another spelling too."""
-        found = self._spelt(event.name or "")
+        told = event.name or ""
+        session = self._sessions.get(event.session or "")
+        if session is not None and told in session.told:
+            return False
+        found = self._spelt(told)
         if found is None:
             return False
         name, spelling = found
-        session = self._sessions.get(event.session or "")
         if session is None:
             session = self._sessions[event.session or ""] = _Session(spelling)
             if len(self._sessions) > _MOST_SESSIONS:
                 self._sessions.popitem(last=False)
-        session.seen.add((name, spelling))
         if spelling == session.read:
+            session.told.add(told)
             return False
-        session.both = session.both or (name, session.read) in session.seen
+        session.both = session.both or (name, session.read) in map(self._spelt, session.told)
         return session.both

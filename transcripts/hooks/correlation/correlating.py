@@ -194,8 +194,7 @@ class Correlator:
         unique = self.dialect.unique_ids and bool(native)
         if unique and native:
             given = canonical_input(bytes(event.input)) if self._remember else None
-            at = event.observed_at if event.stamped_at is None else event.at
-            call = OpenCall(event.line, tool, turn, event.turn, at, given)
+            call = OpenCall(event.line, tool, turn, event.turn, event.at, given)
             named = session.open_calls.get(native)
             if named is None:
                 session.open_calls[native] = [call]

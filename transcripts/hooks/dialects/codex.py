@@ -11,6 +11,10 @@ from transcripts.hooks.dialects.base import Dialect
 from transcripts.hooks.events import HookEvent, form
 
 _FORM = form(
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
     name="hook_event_name",
     observed_at="observed_at",
     session="session_id",

@@ -108,7 +108,7 @@ class Counter:
         account = self._accounts.get(turn)
         if account is None:
             account = self._accounts[turn] = Account(native=turn.native)
-        at = event.observed_at if event.stamped_at is None else event.at
+        at = event.at
         if at is not None:
             first, last = account.first, account.last
             if first is None or last is None:
