@@ -12,6 +12,8 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
+from conformance.hooks import BY_NAME
+from conformance.hooks.conversations import conversations
 from conformance.shapes import schema_of
 from conformance.tests.hook_trees import log_lines
 from transcripts.errors import NotACaptureLog
@@ -245,23 +247,26 @@ def _long_log(turns: int) -> Iterator[bytes]:
             yield from log_lines({**event, **of_turn} for event in made)
 
 
-def test_memory_does_not_grow_with_the_length_of_a_log() -> None:
-    def peak(turns: int) -> int:
-        tracemalloc.start()
-        dialect = find_dialect("cursor")
-        log = CaptureLog(Path("log"), dialect, keep_payloads=False)
-        with Counter(dialect) as counter:
-            for event in log.read(_long_log(turns)):
-                counter.add(event)
-            for session in counter.sessions():
-                for _ in session.turns():
-                    pass
-        _, most = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        return most
+def _peak(agent: str, lines: Iterable[bytes]) -> int:
+    """Return the most memory that counting some lines takes."""
+    tracemalloc.start()
+    dialect = find_dialect(agent)
+    log = CaptureLog(Path("log"), dialect, keep_payloads=False)
+    with Counter(dialect) as counter:
+        for event in log.read(lines):
+            counter.add(event)
+        for session in counter.sessions():
+            for _ in session.turns():
+                pass
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most
 
-    peak(100)
-    assert peak(800) < 2 * peak(200)
+
+def test_memory_does_not_grow_with_the_length_of_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("transcripts.hooks.summaries.keeping._MOST_HELD", 200)
+    _peak("cursor", _long_log(100))
+    assert _peak("cursor", _long_log(800)) < 2 * _peak("cursor", _long_log(200))
 
 
 def test_text_that_is_no_unicode_is_counted_like_any_other() -> None:
@@ -308,3 +313,49 @@ def test_a_file_without_an_event_is_refused(tmp_path: Path, command: str) -> Non
     done = CliRunner().invoke(hooks, [command, str(path), "--agent", "claude"])
     assert isinstance(done.exception, NotACaptureLog)
     assert "session.jsonl:1" in str(done.exception)
+
+
+def _interleaved(agent: str) -> list[bytes]:
+    """Conversations of many sessions beside each other, with turns that come again."""
+    (name, *_) = (name for name, made in BY_NAME.items() if made.agent == agent)
+    told = conversations(name, 3, 400, at_once=8)
+    lines = [line for one in told for line in one.lines()]
+    return [*lines, *lines[::7]]
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "copilot", "cursor"])
+@pytest.mark.parametrize("most_held", [0, 5])
+def test_where_turns_are_kept_makes_no_difference(
+    agent: str, most_held: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = _interleaved(agent)
+    held = summary_of(agent, lines)
+    monkeypatch.setattr("transcripts.hooks.summaries.keeping._MOST_HELD", most_held)
+    assert summary_of(agent, lines) == held
+    assert max(len(session["turns"]) for session in held["sessions"]) > 2
+
+
+def test_sessions_are_told_in_the_order_in_which_they_were_first_seen() -> None:
+    sessions = ["b", "a", "c"]
+    prompts = [cursor("beforeSubmitPrompt", conversation_id=one, prompt="x") for one in sessions]
+    ends = [cursor("sessionEnd", conversation_id=one) for one in reversed(sessions)]
+    document = summary_of("cursor", log_lines([*prompts, *ends]))
+    assert [session["id"] for session in document["sessions"]] == sessions
+
+
+def test_memory_does_not_grow_with_the_number_of_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("transcripts.hooks.summaries.keeping._MOST_HELD", 200)
+    monkeypatch.setattr("transcripts.hooks.correlation.correlating._KEPT_SESSIONS", 64)
+
+    def events(sessions: int) -> Iterator[bytes]:
+        for number in range(sessions):
+            named = {"session_id": f"{number:08x}-6901-7db1-8baa-7e76cb5c5c64", "cwd": "/w"}
+            yield from log_lines(
+                [
+                    {"hook_event_name": "UserPromptSubmit", **named, "prompt": "x"},
+                    {"hook_event_name": "SessionEnd", **named},
+                ]
+            )
+
+    _peak("claude", events(100))
+    assert _peak("claude", events(4000)) < 1.1 * _peak("claude", events(1000))

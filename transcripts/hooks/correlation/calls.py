@@ -70,12 +70,13 @@ class CallPairs:
             for gate, alone in self._alone.items()
             if alone.end is not None
         }
-        starts, ends = list(self._starts.values()), list(self._ends.values())
-        weighed = match(starts, ends, CALL, unweighed=self._by_id)
-        for end, told in weighed.items():
-            gate: Any = self._ends[end].gate
-            shown = (*_shown(gate), *told.shown)
-            found[end] = msgspec.structs.replace(told, shown=shown)
+        if self._ends:
+            starts, ends = list(self._starts.values()), list(self._ends.values())
+            weighed = match(starts, ends, CALL, unweighed=self._by_id)
+            for end, told in weighed.items():
+                gate: Any = self._ends[end].gate
+                shown = (*_shown(gate), *told.shown)
+                found[end] = msgspec.structs.replace(told, shown=shown)
         return found
 
     def failed(self, end: int) -> bool:
@@ -87,14 +88,19 @@ class CallPairs:
         over = set(linked)
         self._ends.clear()
         self._failed.clear()
-        for start in over:
-            self._starts.pop(start, None)
         self._alone = {
-            gate: msgspec.structs.replace(alone, end=None, given=b"")
+            gate: _Alone(alone.start, alone.input)
             for gate, alone in self._alone.items()
             if alone.start not in over
         }
-        self._crowded.intersection_update(item.gate for item in self._starts.values())
+        if self._crowded:
+            for start in over:
+                self._starts.pop(start, None)
+            self._crowded.intersection_update(item.gate for item in self._starts.values())
+
+    def is_empty(self) -> bool:
+        """Return whether no call is kept that a later end could be of."""
+        return not self._alone and not self._starts
 
     def _crowd(self, gate: _Gate) -> None:
         """Let what stood alone behind a gate be weighed against what has come there."""

@@ -55,7 +55,11 @@ class Sink(Protocol):
         ...
 
     def closed(self, turn: Turn) -> None:
-        """A turn is over, and all that was open about it is settled."""
+        """A turn is over, and all that was open about it is settled.
+
+        What is outside of turns is over when its session is, which an end alone does not say:
+        a session may go on.
+        """
         ...
 
 
@@ -73,6 +77,7 @@ class Correlator:
         self.sessions: dict[str | None, Session] = {}
         self._sink = sink
         self._remember = remember
+        self._make = self._pairs
         self._lives = 0
         self._acts: Mapping[Kind, Callable[[Session, Turn, HookEvent], Turn | None]] = {
             "call-start": self._start,
@@ -99,9 +104,9 @@ class Correlator:
         return turn if act is None else act(session, turn, event) or turn
 
     def close(self, session: Session) -> None:
-        """Settle all turns of a session: it is over, or nothing more will be read."""
-        for turn in [*session.open_turns(), session.outside]:
-            self._close(turn)
+        """Settle all of a session, of which nothing more will be read."""
+        self._close_turns(session)
+        self._close(session.outside)
 
     def _meet(self, event: HookEvent) -> Session:
         """Return the session of an event, which may be a new one."""
@@ -111,7 +116,7 @@ class Correlator:
             return session
         self._forget_sessions()
         self._lives += 1
-        session = self.sessions[native] = Session(native, self._lives, self._pairs)
+        session = self.sessions[native] = Session(native, self._lives, self._make)
         session.workspace = _workspace(event)
         return session
 
@@ -143,11 +148,11 @@ class Correlator:
 
     def _open(self, session: Session, native: str | None, event: HookEvent) -> Turn:
         if event.kind == "prompt":
-            for turn in session.open_turns():
-                self._close(turn)
+            self._close_turns(session)
         session.count += 1
-        turn = Turn(session, native, session.count, self._pairs)
+        turn = Turn(session, native, session.count, self._make)
         session.turns[native or f"\uffff{session.count}"] = turn
+        session.open_turns.append(turn)
         session.current = turn
         if not self._remember and len(session.turns) > _KEPT_TURNS:
             over = next((key for key, old in session.turns.items() if not old.is_open), None)
@@ -163,6 +168,12 @@ class Correlator:
         for session in silent[: _KEPT_SESSIONS // 2]:
             self.close(session)
             del self.sessions[session.native]
+            session.take_apart()
+
+    def _close_turns(self, session: Session) -> None:
+        for turn in session.open_turns:
+            self._close(turn)
+        session.open_turns.clear()
 
     def _close(self, turn: Turn) -> None:
         self._settle(turn)
@@ -183,6 +194,8 @@ class Correlator:
             self._sink.linked(turn, link)
         for orphan in found.orphans:
             self._sink.orphaned(turn, orphan)
+        if turn.known.is_empty():
+            turn.known = None
 
     def _start(self, session: Session, turn: Turn, event: HookEvent) -> None:
         tool, native = event.tool, event.call
@@ -201,7 +214,7 @@ class Correlator:
             else:
                 named.append(call)
         if self._remember or not unique:
-            if native:
+            if native and self._remember:
                 turn.calls.setdefault(native, []).append(event.line)
                 if self.dialect.verb(tool) == "agent":
                     turn.spawners.setdefault(native, []).append(event.line)
@@ -326,7 +339,9 @@ class Correlator:
         session.open_compactions.append(event.line)
 
     def _over(self, session: Session, turn: Turn, event: HookEvent) -> None:
-        self.close(session)
+        self._close_turns(session)
+        self._settle(session.outside)
+        session.outside.deliveries = None
 
     def _compacted(self, session: Session, turn: Turn, event: HookEvent) -> None:
         if len(session.open_compactions) == 1:

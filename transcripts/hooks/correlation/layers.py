@@ -61,6 +61,10 @@ class LayerPairs:
             return []
         return self._files(closings) if self._layer == "file" else self._inner(closings)
 
+    def is_empty(self) -> bool:
+        """Return whether nothing is kept that a later event could be of."""
+        return not self._owners and not self._befores and not self._afters
+
     def settle(self, links: Mapping[int, int], closings: Closings) -> None:
         """Forget what is paired, and what came to end something.
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 import msgspec
 
 from transcripts.hooks.correlation.calls import CallPairs
-from transcripts.hooks.correlation.evidence import REQUEST
+from transcripts.hooks.correlation.evidence import REQUEST, TABLES
 from transcripts.hooks.correlation.layers import Below, Closing, LayerPairs, until_closed
 from transcripts.hooks.correlation.matching import Item, Link, Match, Quality, Role, match
 from transcripts.hooks.correlation.shown import owner_item, requested_item
@@ -50,8 +50,8 @@ class TurnPairs:
         self._dialect = dialect
         self._asks = all_layers and dialect.asks is not None
         self._calls = CallPairs(by_id=dialect.needs_id)
-        kept: tuple[Layer, ...] = ("shell", "mcp", "file") if all_layers else ("mcp",)
-        self._layers = {layer: LayerPairs(layer) for layer in kept}
+        self._kept: Collection[Layer] = TABLES if all_layers else ("mcp",)
+        self._layers: dict[Layer, LayerPairs] = {}
         self._requestable: dict[int, Item] = {}
         self._requests: list[Item] = []
         self._closings: dict[int, Closing] = {}
@@ -62,9 +62,10 @@ class TurnPairs:
         if not by_id:
             self.waiting += 1
             self._calls.start(event)
-        if dialect.layered and (layer := dialect.layer(event.tool)) in self._layers:
+        layer = dialect.layer(event.tool) if dialect.layered else None
+        if layer is not None and layer in self._kept:
             self.waiting += 1
-            self._layers[layer].owner(owner_item(event, layer, dialect))
+            self._layer(layer).owner(owner_item(event, layer, dialect))
         if self._asks:
             self._requestable[event.line] = requested_item(event, dialect)
 
@@ -89,10 +90,10 @@ class TurnPairs:
 
     def inner(self, event: HookEvent) -> None:
         """Add a shell, MCP or file event."""
-        layer = self._layers.get(LAYERS[event.kind])
-        if layer is not None:
+        layer = LAYERS[event.kind]
+        if layer in self._kept:
             self.waiting += 1
-            layer.add(event)
+            self._layer(layer).add(event)
 
     def resolve(self, *, is_open: bool) -> Resolution:
         """Return what is certain now; ``is_open``: more may come, so that less is shown."""
@@ -113,28 +114,43 @@ class TurnPairs:
         if not self.waiting:
             return _NOTHING
         found = self.resolve(is_open=False)
-        done = {link.to for link in found.links}
-        closings = self._closings | {
-            link.to: Closing(link.event, self._calls.failed(link.event))
-            for link in found.links
-            if link.role == "end"
-        }
-        self._calls.settle(link.to for link in found.links if link.role == "end")
-        for layer in self._layers.values():
-            layer.settle({link.event: link.to for link in found.links}, closings)
-        over = done | self._closings.keys()
-        self._requestable = {
-            line: item for line, item in self._requestable.items() if line not in over
-        }
+        ended = {link.to: link.event for link in found.links if link.role == "end"}
+        if any(not layer.is_empty() for layer in self._layers.values()):
+            links = {link.event: link.to for link in found.links}
+            closings = self._closings | {
+                start: Closing(end, self._calls.failed(end)) for start, end in ended.items()
+            }
+            for layer in self._layers.values():
+                layer.settle(links, closings)
+        if self._requestable:
+            over = {link.to for link in found.links} | self._closings.keys()
+            self._requestable = {
+                line: item for line, item in self._requestable.items() if line not in over
+            }
+        self._calls.settle(ended)
         self._requests.clear()
         self._closings.clear()
         self.waiting = 0
         return found
 
+    def is_empty(self) -> bool:
+        """Return whether nothing is kept that a later event could be of."""
+        kept = (self._calls, *self._layers.values())
+        return not self._requestable and all(part.is_empty() for part in kept)
+
+    def _layer(self, layer: Layer) -> LayerPairs:
+        """Return a layer's pairs, which are there from now on."""
+        pairs = self._layers.get(layer)
+        if pairs is None:
+            pairs = self._layers[layer] = LayerPairs(layer)
+        return pairs
+
     def _found(self) -> Iterator[Below]:
         """Yield what is known of the calls, then of what depends on where they ended."""
         calls = self._calls.resolve()
         yield Below("end", calls, "no open call of this turn fits")
+        if not self._layers and not self._requests:
+            return
         closings = dict(self._closings)
         for end, told in calls.items():
             if told.start is not None:

@@ -68,6 +68,7 @@ class Session:
         "open_agents",
         "open_calls",
         "open_compactions",
+        "open_turns",
         "outside",
         "spawned",
         "touched",
@@ -80,6 +81,7 @@ class Session:
         self.life = life
         self.workspace: str | None = None
         self.turns: dict[str, Turn] = {}
+        self.open_turns: list[Turn] = []
         self.outside = Turn(self, None, 0, make)
         self.current: Turn | None = None
         self.count = 0
@@ -90,9 +92,12 @@ class Session:
         self.open_compactions: list[int] = []
         self.touched = 0
 
-    def open_turns(self) -> list[Turn]:
-        """Return the turns that are not over."""
-        return [turn for turn in self.turns.values() if turn.is_open]
+    def take_apart(self) -> None:
+        """Let go of its turns, which hold it in their turn: its memory is free at once."""
+        self.turns.clear()
+        self.open_calls.clear()
+        self.current = None
+        del self.outside
 
 
 class OpenCall(msgspec.Struct):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 
 import msgspec
@@ -19,7 +19,7 @@ class Tool(msgspec.Struct, gc=False):
     duration: float | None = None
 
 
-class Account(msgspec.Struct, kw_only=True, omit_defaults=True):
+class Account(msgspec.Struct, kw_only=True, omit_defaults=True, gc=False):
     """What has been counted of one turn, or of what happens outside of a session's turns.
 
     Plain values only, so that it can be put away and taken up again. What two layers of hooks
@@ -57,9 +57,11 @@ class Account(msgspec.Struct, kw_only=True, omit_defaults=True):
         """Add what came later of the same turn."""
         self.title = self.title or later.title
         self.aborted = self.aborted or later.aborted
-        _add_rows(self.tools, later.tools)
-        _add_rows(self.mcp_above, later.mcp_above)
-        _add_rows(self.mcp_below, later.mcp_below)
+        if later.tools:
+            _add_rows(self.tools, later.tools)
+        if later.mcp_above or later.mcp_below:
+            _add_rows(self.mcp_above, later.mcp_above)
+            _add_rows(self.mcp_below, later.mcp_below)
         self.commands_above += later.commands_above
         self.commands_below += later.commands_below
         self.edits += later.edits
@@ -67,6 +69,12 @@ class Account(msgspec.Struct, kw_only=True, omit_defaults=True):
         self.failures += later.failures
         self.tokens = later.tokens or self.tokens
         _add_names(self, later)
+
+    def names(self) -> int:
+        """Return how many names are in it, which is what it needs memory for."""
+        tools = len(self.tools) + len(self.mcp_above) + len(self.mcp_below)
+        files = len(self.read) + len(self.written)
+        return tools + files + len(self.subagents) + len(self.skills) + len(self.slash_commands)
 
     def mcp(self) -> dict[str, Tool]:
         """Return the MCP servers' tools by the layer of hooks that saw more of them."""
@@ -137,12 +145,13 @@ def _add_names(total: Account, part: Account) -> None:
         total.last = part.last
     if part.subagents:
         total.subagents.extend(part.subagents)
-    for key, path in part.read.items():
-        total.read.setdefault(key, path)
-    for key, path in part.written.items():
-        total.written.setdefault(key, path)
-    for key, name in part.slash_commands.items():
-        total.slash_commands.setdefault(key, name)
+    for known, more in (
+        (total.read, part.read),
+        (total.written, part.written),
+        (total.slash_commands, part.slash_commands),
+    ):
+        if more:
+            known.update((key, name) for key, name in more.items() if key not in known)
     for skill, evidence in part.skills.items():
         for one in evidence:
             total.note_skill(skill, one)
@@ -176,20 +185,17 @@ def _summary(
     return Summary(
         turns=turns,
         aborted_turns=aborted,
-        tool_calls=sum(row.count for row in account.tools.values()),
-        tools=_rows(account.tools.items()),
-        mcp_calls=sum(row.count for row in mcp.values()),
-        mcp_tools=_rows(mcp.items()),
+        tool_calls=_calls(account.tools),
+        tools=_rows(account.tools),
+        mcp_calls=_calls(mcp),
+        mcp_tools=_rows(mcp),
         commands=commands,
         edits=account.edits,
         thoughts=account.thoughts,
         files_read=tuple(account.read.values()),
         files_written=tuple(account.written.values()),
         subagents=tuple(account.subagents),
-        skills=tuple(
-            SkillRow(id=skill, evidence=tuple(evidence))
-            for skill, evidence in account.skills.items()
-        ),
+        skills=_skills(account.skills),
         slash_commands=tuple(account.slash_commands.values()),
         tokens=None
         if tokens is None
@@ -201,10 +207,25 @@ def _summary(
     )
 
 
-def _rows(tools: Iterable[tuple[str, Tool]]) -> tuple[ToolRow, ...]:
+def _calls(tools: Mapping[str, Tool]) -> int:
+    return sum([row.count for row in tools.values()]) if tools else 0
+
+
+def _rows(tools: Mapping[str, Tool]) -> tuple[ToolRow, ...]:
     """Return rows, what took longest first, then what was called most."""
+    if not tools:
+        return ()
     rows = [
         ToolRow(name=name, count=row.count, failed=row.failed, duration_ms=row.duration)
-        for name, row in tools
+        for name, row in tools.items()
     ]
-    return tuple(sorted(rows, key=lambda row: (-(row.duration_ms or 0), -row.count, row.name)))
+    rows.sort(key=lambda row: (-(row.duration_ms or 0), -row.count, row.name))
+    return tuple(rows)
+
+
+def _skills(skills: Mapping[str, list[SkillEvidence]]) -> tuple[SkillRow, ...]:
+    if not skills:
+        return ()
+    return tuple(
+        [SkillRow(id=skill, evidence=tuple(evidence)) for skill, evidence in skills.items()]
+    )

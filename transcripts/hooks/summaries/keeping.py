@@ -1,32 +1,54 @@
-"""What turns that are over come to, kept on the disk and not in memory."""
+"""What turns that are over come to: a few in memory, and what is more than that on the disk."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
+from operator import itemgetter
 
 import msgspec
 
-from transcripts.hooks.correlation.sessions import Session, Turn
+from transcripts.hooks.correlation.sessions import Turn
 from transcripts.hooks.summaries.accounts import Account
 
-_AT_ONCE = 500
+_MOST_HELD = 10_000
+"""So many accounts, and names in them, are held in memory at most."""
+
+_Entry = tuple[int, Account]
+"""What a turn comes to, or a part of it, behind its place: sessions and turns as first seen."""
+_OUTSIDE = 0xFFFFFFFF
+"""What is outside of a session's turns has its place behind them."""
+
+_place = itemgetter(0)
 _pack = msgspec.msgpack.Encoder().encode
-_unpack = msgspec.msgpack.Decoder(Account).decode
+_unpack = msgspec.msgpack.Decoder(list[_Entry]).decode
 
 _TABLES = """
 pragma journal_mode = off;
 pragma cache_size = -4000;
-create table session (id integer primary key, native blob, workspace blob);
-create table turn (session integer, name blob, place integer, is_turn integer, account);
+create table part (id integer primary key, native blob, place integer, workspace blob, entries);
+create table entry (key, place integer, entry);
 """
-_IN_ORDER = """
-select session, name, is_turn, account from (
-    select *, min(place) over (partition by session, name) as first from turn
-) order by session, first, place
+_PARTS_IN_ORDER = """
+select min(place) over (partition by native) as first, id from part order by first, id
 """
+_PART = "select native, workspace, entries from part where id = ?"
+_ENTRIES_IN_ORDER = """
+select entry from (select *, rowid as id, min(place) over (partition by key) as first from entry)
+order by first, place, id
+"""
+
+
+class _Part:
+    """What is held of one session."""
+
+    __slots__ = ("entries", "workspace")
+
+    def __init__(self, workspace: str | None) -> None:
+        self.workspace = workspace
+        self.entries: list[_Entry] = []
 
 
 class KeptTurns:
@@ -38,20 +60,18 @@ class KeptTurns:
     def __init__(self) -> None:
         self._database = sqlite3.connect("")
         self._database.executescript(_TABLES)
-        self._turns: list[tuple[int, bytes | None, int, bool, bytes | str]] = []
-        self._sessions: list[tuple[int, bytes | None, bytes | None]] = []
-        self._numbers: dict[str | None, int] = {}
-        self._places = 0
+        self._parts: dict[str | None, _Part] = {}
+        self._held = 0
 
     def keep(self, turn: Turn, account: Account) -> None:
         """Put a turn's account away."""
-        self._places += 1
-        is_turn = turn.number > 0
-        unnamed = f"\uffff{turn.session.life}:{turn.number}"
-        name = turn.native if is_turn and turn.native else unnamed
-        row = (self._number(turn.session), _bytes(name), self._places, is_turn, _encode(account))
-        self._turns.append(row)
-        if len(self._turns) >= _AT_ONCE:
+        session = turn.session
+        part = self._parts.get(session.native)
+        if part is None:
+            part = self._parts[session.native] = _Part(session.workspace)
+        part.entries.append((session.life << 32 | (turn.number or _OUTSIDE), account))
+        self._held += 1 + account.names()
+        if self._held > _MOST_HELD:
             self._write()
 
     def sessions(self) -> Iterator[tuple[str | None, str | None, Iterator[tuple[int, Account]]]]:
@@ -61,38 +81,74 @@ class KeptTurns:
         before the next session is asked for.
         """
         self._write()
-        sessions = self._database.execute("select native, workspace from session order by id")
-        turns = self._database.execute(_IN_ORDER)
-        for (native, workspace), (_, rows) in zip(
-            sessions, groupby(turns, key=lambda row: row[0]), strict=True
-        ):
-            yield _text(native), _text(workspace), _added(rows)
+        for _, rows in groupby(self._database.execute(_PARTS_IN_ORDER), key=_place):
+            ids = [row[1] for row in rows]
+            native, workspace, kept = self._database.execute(_PART, ids[:1]).fetchone()
+            entries = _in_order(_decode(kept)) if len(ids) == 1 else self._across(ids)
+            yield _text(native), _text(workspace), _added(entries)
 
     def close(self) -> None:
         """Let the database go."""
         self._database.close()
 
-    def _number(self, session: Session) -> int:
-        known = self._numbers.get(session.native)
-        if known is None:
-            known = self._numbers[session.native] = len(self._numbers) + 1
-            self._sessions.append((known, _bytes(session.native), _bytes(session.workspace)))
-        return known
-
     def _write(self) -> None:
-        self._database.executemany("insert into session values (?, ?, ?)", self._sessions)
-        self._database.executemany("insert into turn values (?, ?, ?, ?, ?)", self._turns)
-        self._sessions.clear()
-        self._turns.clear()
+        """Put away on the disk what is held."""
+        self._database.executemany(
+            "insert into part (native, place, workspace, entries) values (?, ?, ?, ?)",
+            (
+                (
+                    _bytes(native),
+                    min(place for place, _ in part.entries),
+                    _bytes(part.workspace),
+                    _encode(part.entries),
+                )
+                for native, part in self._parts.items()
+            ),
+        )
+        self._parts.clear()
+        self._held = 0
+
+    def _across(self, ids: Iterable[int]) -> Iterator[_Entry]:
+        """Yield the entries of a session of several parts, without holding all of them."""
+        database = self._database
+        database.execute("delete from entry")
+        for number in ids:
+            _, _, kept = database.execute(_PART, (number,)).fetchone()
+            database.executemany(
+                "insert into entry values (?, ?, ?)",
+                (
+                    (_bytes(entry[1].native) or entry[0], entry[0], _encode([entry]))
+                    for entry in _decode(kept)
+                ),
+            )
+        for (kept,) in database.execute(_ENTRIES_IN_ORDER):
+            yield from _decode(kept)
 
 
-def _added(rows: Iterator[tuple[int, bytes, bool, bytes | str]]) -> Iterator[tuple[int, Account]]:
-    """Yield a session's turns in their order, what came of one turn put together."""
+def _key(entry: _Entry) -> str | int:
+    """Return what entries of one turn have in common: its id, or else its place."""
+    return entry[1].native or entry[0]
+
+
+def _in_order(entries: list[_Entry]) -> list[_Entry]:
+    """Return a session's entries turn by turn, in the order in which the turns were first seen."""
+    entries.sort(key=_place)
+    first: dict[str | int, int] = {}
+    for entry in entries:
+        first.setdefault(_key(entry), entry[0])
+    if len(first) < len(entries):
+        entries.sort(key=lambda entry: first[_key(entry)])
+    return entries
+
+
+def _added(entries: Iterable[_Entry]) -> Iterator[tuple[int, Account]]:
+    """Yield a session's turns by their numbers, what came of one turn put together."""
     number = 0
-    for (_, is_turn), parts in groupby(rows, key=lambda row: (row[1], row[2])):
-        account, *later = (_decode(part[3]) for part in parts)
-        for one in later:
+    for _, parts in groupby(entries, key=_key):
+        (place, account), *later = parts
+        for _, one in later:
             account.add(one)
+        is_turn = place & _OUTSIDE != _OUTSIDE
         number += is_turn
         yield (number if is_turn else 0), account
 
@@ -106,13 +162,15 @@ def _text(kept: bytes | None) -> str | None:
     return None if kept is None else kept.decode("utf-8", "surrogatepass")
 
 
-def _encode(account: Account) -> bytes | str:
+def _encode(entries: list[_Entry]) -> bytes | str:
     try:
-        return _pack(account)
+        return _pack(entries)
     except (UnicodeEncodeError, OverflowError):
         # Half a surrogate pair, a number of more than 64 bits, a time that UTC has no year for.
-        return json.dumps(msgspec.to_builtins(account))
+        return json.dumps(msgspec.to_builtins(entries))
 
 
-def _decode(kept: bytes | str) -> Account:
-    return _unpack(kept) if isinstance(kept, bytes) else msgspec.convert(json.loads(kept), Account)
+def _decode(kept: bytes | str) -> list[_Entry]:
+    if isinstance(kept, bytes):
+        return _unpack(kept)
+    return msgspec.convert(json.loads(kept), list[_Entry])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
+from operator import attrgetter
 from typing import NamedTuple, Self
 
 from transcripts.hooks.correlation.correlating import Correlator
@@ -29,8 +30,8 @@ from transcripts.hooks.summaries.summary import (
     TurnSummary,
 )
 
-_TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-
+_tokens = attrgetter("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+_NO_TOKENS = (None, None, None, None)
 
 _MOST_OPEN = 100_000
 """So many calls are kept whose end has not come."""
@@ -331,8 +332,8 @@ class Counter:
         """Note what an event says of tokens, and of how a turn ended."""
         if event.kind == "turn-abort" or (event.status or "").lower() == "aborted":
             account.aborted = account.aborted or not event.agent
-        told: list[int | None] = [getattr(event, name) for name in _TOKENS]
-        if all(value is None for value in told):
+        told = _tokens(event)
+        if told == _NO_TOKENS:
             return
         known = account.tokens
         if self._dialect.usage == "each" and known is not None:
@@ -341,11 +342,15 @@ class Counter:
                 for one, other in zip(known, told, strict=True)
             ]
         elif known is None or event.kind == "turn-end" or self._dialect.usage == "each":
-            account.tokens = told
+            account.tokens = list(told)
 
     def count_agent(self, turn: Turn, account: Account, event: HookEvent) -> None:
         """Count a subagent."""
         account.subagents.append(SubagentRow(id=event.agent or None, type=event.agent_type or None))
+
+    def count_session_end(self, turn: Turn, account: Account, event: HookEvent) -> None:
+        """Put away what was outside of turns: more may come of it, but seldom does."""
+        self.closed(turn)
 
 
 _COUNTED: Mapping[Kind, Callable[[Counter, Turn, Account, HookEvent], None]] = {
@@ -366,6 +371,7 @@ _COUNTED: Mapping[Kind, Callable[[Counter, Turn, Account, HookEvent], None]] = {
     "turn-abort": Counter.count_tokens,
     "lifecycle": Counter.count_tokens,
     "subagent-start": Counter.count_agent,
+    "session-end": Counter.count_session_end,
 }
 
 

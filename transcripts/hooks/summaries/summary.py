@@ -14,7 +14,7 @@ from transcripts.hooks.logs import BadLine
 from transcripts.hooks.summaries.skills import SkillEvidence
 
 
-class ToolRow(msgspec.Struct, frozen=True, kw_only=True):
+class ToolRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One tool: how many calls, how many of them failed, and how long the others took in sum."""
 
     name: str
@@ -23,14 +23,14 @@ class ToolRow(msgspec.Struct, frozen=True, kw_only=True):
     duration_ms: float | None
 
 
-class SkillRow(msgspec.Struct, frozen=True, kw_only=True):
+class SkillRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One skill, and by what it was seen."""
 
     id: str
     evidence: tuple[SkillEvidence, ...]
 
 
-class TokenRow(msgspec.Struct, frozen=True, kw_only=True):
+class TokenRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Tokens as the harness's events state them; never what was billed."""
 
     input: int | None
@@ -39,14 +39,14 @@ class TokenRow(msgspec.Struct, frozen=True, kw_only=True):
     cache_write: int | None
 
 
-class SubagentRow(msgspec.Struct, frozen=True, kw_only=True):
+class SubagentRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One subagent: its id and its type, where the harness says them."""
 
     id: str | None
     type: str | None
 
 
-class Summary(msgspec.Struct, frozen=True, kw_only=True):
+class Summary(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a turn or a session comes to.
 
     ``tool_calls`` leaves out ``mcp_calls``. ``wall_ms`` is from the first event to the last,
@@ -73,7 +73,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     failures: int
 
 
-class TurnSummary(msgspec.Struct, frozen=True, kw_only=True):
+class TurnSummary(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One turn's summary."""
 
     id: str
@@ -82,7 +82,7 @@ class TurnSummary(msgspec.Struct, frozen=True, kw_only=True):
     summary: Summary
 
 
-class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
+class SessionSummary(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One session's summary, and that of each of its turns."""
 
     id: str | None
@@ -92,7 +92,7 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
     turns: Sequence[TurnSummary]
 
 
-class LogSummary(msgspec.Struct, frozen=True, kw_only=True):
+class LogSummary(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What ``hooks summary --format json`` prints."""
 
     sessions: Sequence[SessionSummary]
