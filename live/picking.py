@@ -50,7 +50,7 @@ def opened(running: _Running, terminal: Terminal, listing: Listing, words: str) 
     Silent if no line of the list shows them; the process is then gone.
     """
     try:
-        _open(terminal, listing, words)
+        choose(terminal, listing, words)
         running.begin()
     except BaseException:
         running.kill()
@@ -58,12 +58,15 @@ def opened(running: _Running, terminal: Terminal, listing: Listing, words: str) 
     return running
 
 
-def _open(terminal: Terminal, listing: Listing, words: str) -> None:
+def choose(
+    terminal: Terminal, listing: Listing, words: str, seconds: float = _LIST_SECONDS
+) -> None:
+    """Wait so long for a line that shows the words, move the mark there and press Enter."""
     terminal.wait(listing.stands_in, "list its sessions")
     terminal.wait(
         lambda shown: _place(shown, _showing(words)) is not None and terminal.still(_REST_SECONDS),
         f"list a session that begins with {words!r}",
-        _LIST_SECONDS,
+        seconds,
     )
     _mark(terminal, listing, words)
     for _ in range(_OPENINGS):
