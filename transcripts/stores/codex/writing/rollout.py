@@ -40,7 +40,13 @@ class Rollout:
         self._time = started_at
 
     def line(self, kind: str, payload: Payload) -> None:
-        """Write a record of any kind."""
+        """Write a record of any kind.
+
+        Codex's readers drop an event of a turn that no record begins: turns of another CLI's
+        are not begun here, and are not named in events either.
+        """
+        if kind == "event_msg" and not self.own and payload.get("turn_id"):
+            payload = payload | {"turn_id": ""}
         clean = scrub_value(payload)
         self.lines.append({"timestamp": stamp(self._time), "type": kind, "payload": clean})
 
