@@ -1057,3 +1057,29 @@ def test_a_system_prompt_of_another_cli_does_not_become_the_models_own_words(tmp
     )
     assert b"other CLI's rules" not in written.path.read_bytes()
     assert ("harness-dropped", told.id) in {(loss.loss, loss.message) for loss in written.losses}
+
+
+@pytest.mark.parametrize("agent", ["elsewhere", "codex"])
+def test_an_event_names_no_turn_that_no_record_begins(tmp_path: Path, agent: str) -> None:
+    turn = "0199f3a0-0000-7000-8000-00000000c0de"
+    change = FileChange(
+        id="f",
+        author="model",
+        turn=turn,
+        name="Edit",
+        changes=(FileEdit(path="/srv/orchard/a", operation="update", before="elm", after="oak"),),
+        output=text("ok"),
+    )
+    command = CommandExecution(
+        id="c", author="model", turn=turn, name="Bash", command="dig", output=text("deep")
+    )
+    source = transcript(replace(prompt(), turn=turn), change, command, agent=agent)
+    events = [
+        one["payload"]
+        for one in records(write(tmp_path, source).path)
+        if one["type"] == "event_msg"
+    ]
+    begun = {one["turn_id"] for one in events if one["type"] == "task_started"}
+    named = {one["turn_id"] for one in events if one.get("turn_id")}
+    assert named == begun
+    assert {one["type"] for one in events} >= {"patch_apply_end", "user_message"}
