@@ -67,8 +67,11 @@ def keep(of: Conversation | Silent, directory: Path, name: str) -> tuple[Path, .
     a terminal.
     """
     recording = of.recording if isinstance(of, Silent) else of.recording()
-    if recording is None:
-        return ()
+    return () if recording is None else write(recording, directory, name)
+
+
+def write(recording: str, directory: Path, name: str) -> tuple[Path, Path]:
+    """Write a recording and its last screen; return the two files."""
     directory.mkdir(parents=True, exist_ok=True)
     cast, screen = directory / f"{name}{_SUFFIX}", directory / f"{name}{_SCREEN_SUFFIX}"
     cast.write_text(recording, encoding="utf-8", newline="")

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from live import hooklog
+from live import asciicast, hooklog
 from live.agents.base import Driver
 from live.composing import Step, play, steps
 from live.model.log import Answer, Exchange
@@ -70,7 +70,8 @@ def perform(
     workspace: Mapping[str, bytes] | None = None,
     judging: Judging = "record",
 ) -> Run:
-    """Run every turn of a scenario; leave the CLI's home and the workspace under ``keep``.
+    """Run every turn of a scenario; leave the CLI's home, the workspace and a recording of each
+    terminal under ``keep``.
 
     With a ``hooked`` driver every hook is registered that the release knows. ``earlier`` is the
     session that the first turn resumes (else it begins one); ``workspace`` are files that lie
@@ -99,6 +100,8 @@ def perform(
             exchanges = model.exchanges()
         shutil.copytree(box.home, keep / "home", symlinks=True)
         shutil.copytree(box.workspace, keep / "workspace", symlinks=True)
+        for number, recorded in enumerate(box.recordings, 1):
+            asciicast.write(recorded(), keep, f"terminal-{number}")
         told = hooklog.read(box.hook_log)
     return Run(
         home=keep / "home",

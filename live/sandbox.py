@@ -128,6 +128,8 @@ class Sandbox:
         self.port = PORT
         self._privileges = sealing()
         self.sealed = self._privileges is not None
+        self.recordings: list[Callable[[], str]] = []
+        """How to get at what went through each terminal that there was in it."""
         self._root = Path()
         self._holder: subprocess.Popen[bytes] | None = None
 

@@ -78,6 +78,7 @@ class Terminal:
         self._box = box
         self._screen = Screen(COLUMNS, ROWS)
         self._recording = Recording(COLUMNS, ROWS, given["TERM"])
+        box.recordings.append(self._recording.text)
         self._process = pexpect.spawn(
             command[0],
             command[1:],

@@ -99,7 +99,11 @@ def _verdict(
         if source.unrecorded:
             evidence["unrecorded"] = source.unrecorded
         with tempfile.TemporaryDirectory(prefix="live-check-") as scratch:
-            _go(check, source, path[1:], bench, Path(scratch), evidence)
+            try:
+                _go(check, source, path[1:], bench, Path(scratch), evidence)
+            except _Wrong:
+                _keep_terminals(Path(scratch), check, path, bench, evidence)
+                raise
     except NoSource as error:
         return msgspec.convert(error.verdict, Verdict), str(error)
     except CannotDo as error:
@@ -119,9 +123,26 @@ def _keep_recording(
     silence = error if isinstance(error, Silent) else error.__cause__
     if bench.keep is None or not isinstance(silence, Silent):
         return
-    name = "-".join([check.name, *(f"{agent}-{bench.releases[agent]}" for agent in path)])
-    if kept := asciicast.keep(silence, bench.keep, name):
+    if kept := asciicast.keep(silence, bench.keep, _named(check, path, bench)):
         evidence["recording"] = kept[0].name
+
+
+def _keep_terminals(
+    scratch: Path, check: Check, path: Sequence[str], bench: Bench, evidence: dict[str, Any]
+) -> None:
+    """Keep what went through the terminals of a run that came to its end and to the wrong one."""
+    if bench.keep is None:
+        return
+    bench.keep.mkdir(parents=True, exist_ok=True)
+    for file in sorted(scratch.glob("*/terminal-*")):
+        name = f"{_named(check, path, bench)}-{file.parent.name}-{file.name}"
+        shutil.copy2(file, bench.keep / name)
+        if file.suffix == ".cast":
+            evidence["recording"] = name
+
+
+def _named(check: Check, path: Sequence[str], bench: Bench) -> str:
+    return "-".join([check.name, *(f"{agent}-{bench.releases[agent]}" for agent in path)])
 
 
 def _go(
