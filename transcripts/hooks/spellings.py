@@ -7,6 +7,7 @@ other is no second call; its lines are named as lines of which nothing came.
 from __future__ import annotations
 
 from collections import OrderedDict
+from functools import lru_cache
 
 import msgspec
 
@@ -14,6 +15,7 @@ from transcripts.hooks.dialects.base import Spelling
 from transcripts.hooks.events import HookEvent
 
 _MOST_SESSIONS = 1024
+_MOST_NAMES = 64
 
 
 class _Session(msgspec.Struct, gc=False):
@@ -28,7 +30,7 @@ class Spellings:
     """Tells of each event whether it is the second telling of what was told already."""
 
     def __init__(self, spelt: Spelling) -> None:
-        self._spelt = spelt
+        self._spelt = lru_cache(maxsize=_MOST_NAMES)(spelt)
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
     def told_again(self, event: HookEvent) -> bool:

@@ -332,8 +332,9 @@ class Correlator:
         self._settle_if_due(turn)
 
     def _asked(self, session: Session, turn: Turn, event: HookEvent) -> None:
-        turn.pairs.request(event)
-        self._settle_if_due(turn)
+        if self._remember:
+            turn.pairs.request(event)
+            self._settle_if_due(turn)
 
     def _compacting(self, session: Session, turn: Turn, event: HookEvent) -> None:
         session.open_compactions.append(event.line)
@@ -393,6 +394,8 @@ _BY_ID = ("tool_use_id",)
 
 def _fitting(named: list[OpenCall], event: HookEvent) -> list[OpenCall]:
     """Return the open calls of an id that an end may be of: of many a few, for none is decided."""
+    if len(named) == 1:
+        return named if _fits(named[0], event) else []
     if len(named) > _MOST_OF_ONE_ID:
         return []
     return list(islice((call for call in named if _fits(call, event)), NAMED))

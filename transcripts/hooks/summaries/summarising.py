@@ -89,6 +89,8 @@ class Counter:
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
+        self._tells_edits = dialect.tells_edits
+        self._states_results = dialect.states_results
         self._correlator = Correlator(dialect, self, remember=False)
         self._kept = KeptTurns()
         self._accounts: dict[Turn, Account] = {}
@@ -160,7 +162,8 @@ class Counter:
 
     def closed(self, turn: Turn) -> None:
         """Put away what a turn comes to."""
-        self._mcp_begun.pop(turn, None)
+        if self._mcp_begun:
+            self._mcp_begun.pop(turn, None)
         account = self._accounts.pop(turn, None)
         if account is not None:
             self._kept.keep(turn, account)
@@ -196,7 +199,7 @@ class Counter:
         told = self._told
         if told is not None and isinstance(told, Orphan) and told.start_missing:
             row.count += 1
-        if event.kind != "call-end" or self._states_failure(event):
+        if event.kind != "call-end" or (self._states_results and self._states_failure(event)):
             row.failed += 1
             account.failures += 1
             at = None
@@ -218,8 +221,7 @@ class Counter:
 
     def _states_failure(self, event: HookEvent) -> bool:
         """Return whether the output of a call that ended says that it did not go well."""
-        dialect = self._dialect
-        return dialect.states_results and call_status(event, dialect) in ("failed", "declined")
+        return call_status(event, self._dialect) in ("failed", "declined")
 
     def _tool(self, name: str) -> _Tool:
         """Return what a tool is, asked once of each name."""
@@ -251,7 +253,7 @@ class Counter:
                 account.note_skill(read, "read")
 
     def _note_written(self, account: Account, event: HookEvent) -> None:
-        if self._dialect.tells_edits:
+        if self._tells_edits:
             return
         account.edits += 1
         told = arguments(bytes(event.input))
