@@ -65,8 +65,10 @@ _READS = 50
 _TYPINGS = 3
 _SENDINGS = 6
 _BEGINNING = 20
-"""How many characters of what was typed are looked for, blanks and frames left out: fewer than
-stand in one line."""
+"""How many characters of what was typed are looked for, blanks and frames left out."""
+
+_LINE = 80
+"""How many of them are seen to arrive: fewer than stand in one line."""
 
 
 class Terminal:
@@ -154,7 +156,9 @@ class Terminal:
         """
         for _ in range(_TYPINGS):
             self.press(words)
-            if self.comes(_stands(words, line), _ECHO_SECONDS):
+            # Seen to its end: the last of it is taken a moment later, or not before the key.
+            whole = self.comes(_stands(words, line, _LINE), _ECHO_SECONDS)
+            if whole or _stands(words, line)(self.look()):
                 return self.send(words, line, key)
             self.press(CONTROL_U)
         raise self.silent(f"did not take {words!r}")
@@ -228,9 +232,11 @@ class Terminal:
             self._process.send(text)
 
 
-def _stands(words: str, line: Callable[[str], str]) -> Callable[[str], bool]:
-    """Return how to see on a screen whether words stand where they were typed."""
-    wanted = _squeezed(words)[:_BEGINNING]
+def _stands(
+    words: str, line: Callable[[str], str], length: int = _BEGINNING
+) -> Callable[[str], bool]:
+    """Return how to see on a screen whether words, as far as that, stand where one types."""
+    wanted = _squeezed(words)[:length]
     return lambda shown: wanted in _squeezed(line(shown))
 
 

@@ -73,7 +73,7 @@ def _opened(agent: str, version: str, place: Path, words: str | None) -> str:
     session_id = _write(agent, home, ASKED, FOUND)
     driver = find_driver(agent, version)
     turn = Turn(
-        prompt="And what stands beside it?", responses=(Response(text="A bench of slate."),)
+        prompt="And name what stands beside it.", responses=(Response(text="A bench of slate."),)
     )
     run = perform(
         Scenario(name="typed", revision=1, title="Typed", terminal=True, turns=(turn,)),
