@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 from conformance.corpus import version_key
-from conformance.livechecks.results import Result
+from conformance.livechecks.results import Measurement, Result
 
 Blame = Literal["the release's", "the writer's", "not known"]
 
@@ -17,7 +18,7 @@ class Defect(NamedTuple):
     """A release fails a check with what it wrote itself.
 
     ``first`` and ``last`` are recorded releases next to each other that do; ``before`` and
-    ``after`` the nearest ones checked that don't, None where none was.
+    ``after`` are their neighbours among those checked, where these pass.
     """
 
     case: str
@@ -27,6 +28,7 @@ class Defect(NamedTuple):
     before: str | None
     after: str | None
     why: str
+    measured: Measurement | None
 
 
 def blame(result: Result, results: Sequence[Result]) -> Blame:
@@ -52,21 +54,32 @@ def defects(results: Sequence[Result]) -> list[Defect]:
 
 
 def _ranges(case: str, agent: str, by_release: Mapping[str, Result]) -> Iterator[Defect]:
-    """Yield every run of neighbouring releases that fail."""
+    """Yield every run of neighbouring releases that fail, for one reason where that is known."""
     ordered = sorted(by_release, key=version_key)
-    start = 0
-    while start < len(ordered):
-        end = start
-        while end < len(ordered) and by_release[ordered[end]].verdict in _BAD:
-            end += 1
-        if end > start:
-            yield Defect(
-                case=case,
-                agent=agent,
-                first=ordered[start],
-                last=ordered[end - 1],
-                before=ordered[start - 1] if start else None,
-                after=ordered[end] if end < len(ordered) else None,
-                why=by_release[ordered[end - 1]].why,
-            )
-        start = max(end, start + 1)
+    for reason, run in groupby(ordered, key=lambda release: _reason(by_release[release])):
+        if reason is None:
+            continue
+        releases = list(run)
+        start, end = ordered.index(releases[0]), ordered.index(releases[-1]) + 1
+        last = by_release[releases[-1]]
+        yield Defect(
+            case=case,
+            agent=agent,
+            first=releases[0],
+            last=releases[-1],
+            before=_passing(ordered[start - 1 : start], by_release),
+            after=_passing(ordered[end : end + 1], by_release),
+            why=last.why,
+            measured=last.measured,
+        )
+
+
+def _reason(result: Result) -> str | None:
+    """Return why a release fails, as far as that was looked into; None for one that does not."""
+    if result.verdict not in _BAD:
+        return None
+    return result.why if result.measured else ""
+
+
+def _passing(releases: Sequence[str], by_release: Mapping[str, Result]) -> str | None:
+    return next((one for one in releases if by_release[one].verdict == "passed"), None)

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from conformance.livechecks.results import LiveReport, Result
 from transcripts.serialise import to_json
 
-_ELSEWHERE = ("recording",)
-"""Evidence that lies on the machine of who ran the checks."""
+_EVIDENCE = ("found", "losses", "sent", "shown")
+"""What is kept of the evidence: neither what is long nor what lies on one machine only."""
 
 
 class NotStored(Exception):
@@ -69,5 +69,5 @@ def _place(result: Result) -> tuple[Any, ...]:
 
 
 def _portable(result: Result) -> Result:
-    evidence = {key: value for key, value in result.evidence.items() if key not in _ELSEWHERE}
+    evidence = {key: value for key, value in result.evidence.items() if key in _EVIDENCE}
     return replace(result, evidence=evidence)

@@ -68,8 +68,9 @@ def _lines(report: LiveReport) -> Iterator[str]:
             for case in gathered.cases
         ),
     )
-    yield from _remarks(remarks(results))
-    yield from _defects(defects(results), report.titles)
+    told = [one for one in results if one.moved or one.verdict != "impossible"]
+    yield from _remarks(remarks(told))
+    yield from _defects(defects(results))
     yield from _thoughts(results)
     yield from _releases(by_release(results), results)
 
@@ -88,7 +89,7 @@ def _remarks(found: Sequence[Remark]) -> Iterator[str]:
             yield f"- {named}: {_escaped(remark.why)}{more}"
 
 
-def _defects(found: Sequence[Defect], titles: Mapping[str, str]) -> Iterator[str]:
+def _defects(found: Sequence[Defect]) -> Iterator[str]:
     if not found:
         return
     yield ""
@@ -101,17 +102,16 @@ def _defects(found: Sequence[Defect], titles: Mapping[str, str]) -> Iterator[str
     )
     yield ""
     for one in sorted(found, key=lambda one: (one.agent, order(one.case), version_key(one.first))):
-        yield (
-            f"- {_name(one.agent)} {_span(one)}: {one.case}, "
-            f"{titles.get(one.case, '')}: {_escaped(one.why)}"
-        )
+        measured = one.measured
+        by = f" (measured on {measured.on} by `{measured.command}`)" if measured else ""
+        yield f"- {_name(one.agent)} {_span(one)}, {one.case}: {_escaped(one.why)}{by}"
 
 
 def _span(defect: Defect) -> str:
     said = defect.first if defect.first == defect.last else f"{defect.first} to {defect.last}"
     ends = [
         f"{defect.before} passes" if defect.before else "",
-        f"{defect.after} passes again" if defect.after else "",
+        f"{defect.after} passes" if defect.after else "",
     ]
     known = ", ".join(end for end in ends if end)
     return f"{said} ({known})" if known else said

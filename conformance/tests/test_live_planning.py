@@ -242,3 +242,30 @@ def test_every_error_is_a_verdict_and_no_other_check_is_lost_by_it(
     assert {one.verdict for one in results} == {verdict}
     assert all(str(error) in one.why for one in results)
     assert len(told) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("t99",), "no live check 't99'"),
+        (("t0", "--every-release", "--release", "claude@2.1.332"), "--every-release chooses"),
+        (("t0", "--release", "claude"), "is not AGENT@VERSION"),
+        (("t0", "--adapter", "nonsense"), "is no adapter's name"),
+        (("t0", "--adapter", "entry:nobody"), "no installed package"),
+    ],
+)
+def test_what_is_not_there_is_misuse_before_any_cli_is_started(
+    arguments: tuple[str, ...], words: str
+) -> None:
+    start = "from conformance.cli import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", start, "live", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    assert words in " ".join(ran.stderr.split())
+    assert "Traceback" not in ran.stderr
