@@ -189,3 +189,8 @@ def test_a_look_that_shows_otherwise_refutes_what_was_shown(given: str) -> None:
     assert state(shown, position=2) == {"shown"}
     assert state(undone, position=2) == {"shown", "refuted"}
     assert state(done, position=2) == {"shown"}
+
+
+def test_a_result_that_is_json_is_read_as_what_it_says() -> None:
+    before = [result("c", '{"output": "first\\nbell: OAK-41\\n", "exit_code": 0}')]
+    assert recall(before, pattern="first\nbell: (\\S+)") == "It is OAK-41."

@@ -70,9 +70,22 @@ def _texts(entries: Sequence[Entry]) -> Iterator[str]:
     """Yield everything that can be read, as it is read."""
     for entry in _said(entries):
         if entry.text is not None:
-            yield entry.text
+            yield _read(entry.text)
         if entry.type == "call":
             yield _spelt(entry)
+
+
+def _read(text: str) -> str:
+    """Return a text as it is read: of a JSON object what it says, not how that is escaped."""
+    if not text.startswith("{"):
+        return text
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    strings: list[str] = []
+    _gather(value, strings)
+    return "\n".join([text, *strings])
 
 
 def _belonging(what: str, entries: Sequence[Entry]) -> Iterator[str]:
