@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from live.agents.base import CannotDo, Driver, Expected, Translation
+from live.agents.base import CannotDo, Driver, Expected, Translation, Untaught
 from live.agents.claude import failures, output, tools, verbs
 from live.agents.claude.streaming import COMPACT, StreamConversation, words_of
 from live.agents.claude.surroundings import (
@@ -206,6 +206,8 @@ class ClaudeDriver(Driver):
         if self._at_terminal(scenario):
             argv = [*executable, "--model", self.model, *which, *_permissions(scenario)]
             return TypedConversation(Terminal(box, argv, environment), scenario.turns)
+        if not traits(self.version).listens:
+            raise Untaught(f"no way is known to talk to {self.version}: it has no --input-format")
         argv = [
             *executable,
             *("--print", "--input-format", "stream-json", "--output-format", "stream-json"),

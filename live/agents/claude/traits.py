@@ -35,7 +35,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     rows which a fork copies name the session whose request they answer. ``hook_events`` are those
     that it knows: releases up to 2.1.50 run no hook at all of a file that names another. Left out
     are ``WorktreeCreate`` and ``WorktreeRemove``, whose hooks have to do the work themselves.
-    ``listing`` is what the list of sessions looks like.
+    ``listing`` is what the list of sessions looks like. ``listens`` says that it takes prompts over
+    a stream.
     """
 
     chooses_model: bool
@@ -52,6 +53,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     counts_retries: bool
     marks_refusals: bool
     streams: bool
+    listens: bool
     marks_copies: bool
     hook_events: tuple[str, ...]
     listing: Listing
@@ -63,6 +65,7 @@ _RESUMES_IN_PLACE = Version(1, 0, 128)
 _TODO_WORDED = Version(1, 0, 128)
 _MCP_ERRORS = Version(1, 0, 60)
 _COUNTS_RETRIES = Version(1, 0, 0)
+_LISTENS = Version(1, 0, 60)
 _CODE_IN_WORDS = Version(2, 0, 77)
 _STREAMS_TWICE = Version(2, 1, 50)
 _AGENT_TOOL = Version(2, 1, 63)
@@ -117,6 +120,7 @@ def traits(version: str) -> Traits:
         ),
         listing=_LISTING,
         streams=release in _EVERY_SCENARIO,
+        listens=release >= _LISTENS,
         todo_form="worded" if release >= _TODO_WORDED else "numbered",
     )
 

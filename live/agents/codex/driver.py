@@ -216,6 +216,8 @@ class CodexDriver(Driver):
             raise Untaught(f"no way is known to type to {self.version}: its line takes nothing")
         if not self._traits.goes_back and any(one.rewinds_to is not None for one in scenario.turns):
             raise CannotDo(_NO_WAY_BACK)
+        if not self._traits.plans and any(one.mode == "plan" for one in scenario.turns):
+            raise Untaught(f"no way is known into plan mode in {self.version}: /plan is not one")
         argv = [
             *executable,
             *self._typed_flags(scenario),

@@ -52,6 +52,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     interface writes down, when it quits, that it killed what still ran.
     ``hook_events`` are the hook events that it knows; others in its ``hooks.json`` it passes over.
     ``listing`` is what the list of sessions looks like, None where there is none.
+    ``plans`` says that ``/plan`` goes into plan mode.
     ``resumes_by_path`` says that ``exec`` has no ``resume`` and takes the rollout's
     path from its configuration; ``hangs_after_failure`` that it stays when its turn has failed.
     """
@@ -78,6 +79,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     ends_commands: bool
     hook_events: tuple[str, ...]
     listing: Listing | None
+    plans: bool
     resumes_by_path: bool
     hangs_after_failure: bool
 
@@ -121,6 +123,7 @@ _CALL_EVENTS = Version(0, 130, 0)
 _NAMESPACES = Version(0, 130, 0)
 _PLAIN_NAMESPACES = Version(0, 140, 0)
 _NAMES_WITH_MCP = Version(0, 77, 0)
+_PLANS = Version(0, 110, 0)
 _GOES_BACK = Version(0, 171, 0)
 _ENDS_COMMANDS = Version(0, 171, 0)
 _MAKES_FOLDERS = Version(0, 171, 0)
@@ -175,6 +178,7 @@ def traits(version: str) -> Traits:
         worktrees=release >= _WORKTREES,
         knows_full_context=release >= _KNOWS_FULL_CONTEXT,
         goes_back=release >= _GOES_BACK,
+        plans=release >= _PLANS,
         ends_commands=release >= _ENDS_COMMANDS,
         hook_events=tuple(
             event for since, events in _HOOK_EVENTS.items() if release >= since for event in events

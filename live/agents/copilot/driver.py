@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec.structs import replace
 
-from live.agents.base import Driver, Translation
+from live.agents.base import Driver, Translation, Untaught
 from live.agents.copilot.person import CopilotPerson
 from live.agents.copilot.traits import traits
 from live.agents.copilot.words import PATCH, Words
@@ -229,6 +229,8 @@ class CopilotDriver(Driver):
         self, turn: Turn, scenario: Scenario, *, resume: str | None, session_id: str
     ) -> Sequence[str]:
         """Return the arguments of one run, with the turn's pictures attached."""
+        if turn.images and not self._traits.attaches:
+            raise Untaught(f"no way is known to attach a picture in {self.version}")
         pictures = [word for path in turn.images for word in ("--attachment", path)]
         return [*self.arguments(turn.prompt, resume=resume, session_id=session_id), *pictures]
 
@@ -259,6 +261,8 @@ class CopilotDriver(Driver):
         argv = [*executable]
         if not any(getattr(call, "permission", None) for call in _all_calls(scenario)):
             argv.append("--allow-all-tools")
+        if scenario.turns[0].mode == "plan" and not self._traits.plans:
+            raise Untaught(f"no way is known into plan mode in {self.version}: it has no --plan")
         if scenario.turns[0].mode == "plan":
             argv.append("--plan")
         if scenario.worktree is not None:

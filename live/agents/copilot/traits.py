@@ -68,6 +68,10 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     compacts_at: str | None
     """The part of its context at which a release compacts here that counts by itself; later ones
     go by what the provider counts."""
+    plans: bool
+    """``--plan`` exists."""
+    attaches: bool
+    """``--attachment`` exists."""
     asks_by_form: bool
     """``ask_user`` takes the schema of a form, not a list of choices."""
     hook_events: tuple[str, ...]
@@ -123,6 +127,8 @@ _OLDEST = Traits(
     forgives_agents=False,
     offers_worktrees=False,
     compacts_at="0.3945",
+    plans=False,
+    attaches=False,
     asks_by_form=False,
     hook_events=_HOOK_EVENTS,
     hooks_in_project=True,
@@ -158,11 +164,12 @@ _CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
         "1.0.40",
         {
             "wants_key": False,
+            "plans": True,
             "survives_unknown_tools": True,
             "listing": Listing(stands=r"^ *Resume Session:", mark="❯"),
         },
     ),
-    ("1.0.60", {"chooses_id": True, "hook_events": _HOOK_EVENTS_60}),
+    ("1.0.60", {"chooses_id": True, "attaches": True, "hook_events": _HOOK_EVENTS_60}),
     (
         "1.0.80",
         {
