@@ -69,13 +69,14 @@ def perform(
     earlier: Earlier | None = None,
     workspace: Mapping[str, bytes] | None = None,
     judging: Judging = "record",
+    asked_id: str = SESSION_ID,
 ) -> Run:
     """Run every turn of a scenario; leave the CLI's home, the workspace and a recording of each
     terminal under ``keep``.
 
     With a ``hooked`` driver every hook is registered that the release knows. ``earlier`` is the
-    session that the first turn resumes (else it begins one); ``workspace`` are files that lie
-    ready beside the scenario's own.
+    session that the first turn resumes (else it begins one, with ``asked_id`` where the CLI lets
+    one choose); ``workspace`` are files that lie ready beside the scenario's own.
     """
     started = time.time()
     with Sandbox(release.prefix, node_at_least=driver.node) as box:
@@ -96,7 +97,7 @@ def perform(
                 else ()
             )
             taken = talk if driver.talks(scenario) else _turn_by_turn
-            session_id, said = taken(scenario, driver, release, box, model, SESSION_ID, earlier)
+            session_id, said = taken(scenario, driver, release, box, model, asked_id, earlier)
             exchanges = model.exchanges()
         shutil.copytree(box.home, keep / "home", symlinks=True)
         shutil.copytree(box.workspace, keep / "workspace", symlinks=True)

@@ -35,6 +35,7 @@ class CliFailed(Exception):
 class Earlier(msgspec.Struct, frozen=True, kw_only=True):
     """A session that is there already and is gone on with: the home it is in, and its id.
 
+    Without an id another session is begun in that home.
     With ``words``, its first prompt, a person opens it from the CLI's own list of sessions.
     """
 

@@ -14,7 +14,7 @@ from live.running import Run
 
 def wrong(check: Check, run: Run, says: Sequence[str], done: Iterable[str]) -> Iterator[str]:
     """Yield what a continuation did not come to: answers, files, what must not be shown."""
-    turns = [one for one in run.exchanges if one.kind == "turn" and one.thread is None]
+    turns = asked(run.exchanges)
     answers = list(_answers(turns))
     for number, wanted in enumerate(says):
         said = answers[number] if number < len(answers) else None
@@ -27,6 +27,52 @@ def wrong(check: Check, run: Run, says: Sequence[str], done: Iterable[str]) -> I
         if any(words in json.dumps(one.body, ensure_ascii=False) for one in turns):
             yield f"the model was shown {words!r}"
     yield from _wrong_files(check, run.workspace_files, set(done))
+
+
+def asked(exchanges: Iterable[Exchange]) -> list[Exchange]:
+    """Return the requests of the conversation itself."""
+    return [one for one in exchanges if one.kind == "turn" and one.thread is None]
+
+
+def doubled(words: Sequence[str], exchanges: Iterable[Exchange], *, last: bool) -> Iterator[str]:
+    """Yield what a model was shown twice; of the last request of all also what is not in it."""
+    bodies = [json.dumps(one.body, ensure_ascii=False) for one in asked(exchanges)]
+    for planted in words:
+        most = max(body.count(planted) for body in bodies)
+        if most > 1:
+            yield f"the model was shown {planted!r} {most} times"
+        elif last and planted not in bodies[-1]:
+            yield f"the model was not shown {planted!r}"
+
+
+def lines(words: Sequence[str], exchanges: Iterable[Exchange]) -> dict[str, str]:
+    """Return the lines of prose in which words stand, as the model was first shown them."""
+    found: dict[str, str] = {}
+    for entry in asked(exchanges)[0].history:
+        if entry.type == "text":
+            for line in (entry.text or "").split("\n"):
+                found |= {planted: line for planted in words if planted in line}
+    return found
+
+
+def retold(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+    """Yield what was prose already at the stop before and has other words around it now."""
+    for planted in before.keys() & now.keys():
+        if before[planted] != now[planted]:
+            yield f"what was told as {before[planted]!r} is told as {now[planted]!r}"
+
+
+def shown_as(words: Sequence[str], exchanges: Iterable[Exchange]) -> dict[str, str]:
+    """Tell of words how the first request that goes on with a session holds them."""
+    history = asked(exchanges)[0].history
+    found: dict[str, str] = {}
+    for planted in words:
+        kinds = {entry.type for entry in history if planted in (entry.text or "")}
+        if "reasoning" in kinds:
+            found[planted] = "as a thought"
+        else:
+            found[planted] = "as words" if "text" in kinds else "not at all"
+    return found
 
 
 def _answers(turns: Sequence[Exchange]) -> Iterator[str | None]:

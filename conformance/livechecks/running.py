@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,19 @@ import msgspec
 from msgspec.structs import replace
 
 from conformance.adapters import NotOffered, Skipped
-from conformance.livechecks.judging import fingerprints, touched, wrong
+from conformance.livechecks.judging import (
+    doubled,
+    fingerprints,
+    lines,
+    retold,
+    shown_as,
+    touched,
+    wrong,
+)
 from conformance.livechecks.moving import Moved, Mover
 from conformance.livechecks.results import Result, Shown, Verdict
 from conformance.livechecks.sources import NoSource, Source, Sources
+from conformance.livechecks.starting import started
 from conformance.modelfree import model_free
 from live import asciicast
 from live.agents.base import CannotDo, Untaught, find_driver
@@ -155,10 +164,12 @@ def _go(
 ) -> None:
     """Take a conversation to its target, by way of others where it hops; _Wrong if it fails."""
     legs = list(_legs(check, len(onwards) or 1))
+    told: dict[str, str] = {}
     for number, (turns, says) in enumerate(legs):
         place = scratch / str(number)
         place.mkdir()
         agent = onwards[number] if onwards else source.agent
+        release = bench.releases[agent]
         home = place / "before"
         originals = _lay(source, home)
         if onwards:
@@ -168,24 +179,32 @@ def _go(
             originals = originals if lent == home else {}
             home = lent
             if number == len(legs) - 1:
-                evidence["model_free"] = _without_a_model(agent, bench.releases[agent], home, moved)
+                evidence["model_free"] = _without_a_model(agent, release, home, moved)
         else:
             moved = Moved(source.session_id)
             originals = {}
+        found = list(_unrecorded(check, agent, release, home, originals))
         if check.way == "picker":
             # A list of one is opened unseen by some.
-            _lay(bench.sources.get(load(_BESIDE), agent, bench.releases[agent]), home)
-        run = _continued(check, turns, agent, bench.releases[agent], home, moved, source, place)
+            _lay(bench.sources.get(load(_BESIDE), agent, release), home)
+        home = _started(check, {source.agent, agent}, bench, home, place)
+        run = _continued(check, turns, agent, release, home, moved, source, place)
         evidence["answers"] = [one.answer.text for one in run.exchanges if one.answer.text]
         evidence["shown"] = _shown(run)
         evidence["losses"] = sorted({loss.loss for loss in moved.losses})
-        found = [*wrong(check, run, says, source.done), *touched(originals, run.home)]
-        found += _unrecorded(check, agent, bench.releases[agent], run)
+        if check.recorded:
+            evidence["sent"] = shown_as(check.recorded, run.exchanges)
+        found += [*wrong(check, run, says, source.done), *touched(originals, run.home)]
+        found += doubled(check.once, run.exchanges, last=number == len(legs) - 1)
+        found += retold(told, now := lines(check.once, run.exchanges))
+        if check.starts and onwards:
+            found += _outlived(check, source, bench, run, place)
         if found:
             raise _Wrong("; ".join(found))
+        told = now
         source = Source(
             agent=agent,
-            release=bench.releases[agent],
+            release=release,
             home=run.home,
             workspace=run.workspace_files,
             session_id=run.session_id,
@@ -217,15 +236,33 @@ def _shown(run: Run) -> Mapping[str, int]:
     return dict(sorted(kinds.items()))
 
 
+def _started(check: Check, agents: Iterable[str], bench: Bench, home: Path, place: Path) -> Path:
+    """Start the CLIs for something else; return the home as they left it."""
+    for agent in sorted(agents) if check.starts else ():
+        keep = place / f"elsewhere-{agent}"
+        keep.mkdir()
+        home = started(agent, bench.releases[agent], home, keep, check.starts)
+    return home
+
+
+def _outlived(check: Check, source: Source, bench: Bench, run: Run, place: Path) -> Iterator[str]:
+    """Go on with the original too, by its own CLI; yield what is wrong with it."""
+    keep = place / "original"
+    keep.mkdir()
+    original = Moved(source.session_id)
+    turns = replace(check.then, name=f"{check.then.name}-original")
+    again = _continued(check, turns, source.agent, source.release, run.home, original, source, keep)
+    for finding in wrong(check, again, check.says, source.done):
+        yield f"the original: {finding}"
+
+
 def _legs(check: Check, count: int) -> Iterator[tuple[Scenario, Sequence[str]]]:
-    """Yield what is said at each stop: all at the only one, else a turn at each."""
-    if not check.hops:
-        yield check.then, check.says
-        return
+    """Yield what is said at each stop: a turn at each, and all that are left at the last."""
     for number in range(count):
+        stop = slice(number, None if number == count - 1 else number + 1)
+        # Answers have ids made of the script's name, and all of them come into one history.
         name = f"{check.then.name}-{number + 1}"
-        turns = check.then.turns[number : number + 1]
-        yield replace(check.then, name=name, turns=turns), check.says[number : number + 1]
+        yield replace(check.then, name=name, turns=check.then.turns[stop]), check.says[stop]
 
 
 def _lay(source: Source, home: Path) -> dict[str, str]:
@@ -302,8 +339,15 @@ def _workspace(check: Check, source: Source) -> dict[str, bytes]:
     return files
 
 
-def _unrecorded(check: Check, agent: str, release: str, run: Run) -> Iterator[str]:
-    files = find_driver(agent, release).session_files(run.home)
+def _unrecorded(
+    check: Check, agent: str, release: str, home: Path, originals: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield what the files do not hold that the CLI is given, beside the original's own."""
+    given = [
+        path.read_bytes()
+        for path in find_driver(agent, release).session_files(home)
+        if path.relative_to(home).as_posix() not in originals
+    ]
     for words in check.recorded:
-        if not any(words.encode() in path.read_bytes() for path in files):
+        if not any(words.encode() in held for held in given):
             yield f"no session file holds {words!r}"

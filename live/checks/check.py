@@ -44,9 +44,12 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ``holds`` are what files hold afterwards. ``unsaid`` must not stand in any request. ``kept``
     is what the source's CLI must have kept at all: where no byte of its home holds it, nobody can
     move it, and the check is impossible. ``recorded`` must stand in the files that the target's
-    CLI is given.
-    ``hops`` is how often the session is moved on, each time gone on with, before it comes to its
-    target. ``starts`` is how often the source's own CLI is started afterwards, for something else.
+    CLI is given: for what a model may be shown or not, as the CLI will have it. ``once`` must not
+    stand twice in any request, and must stand in those to whom the session comes last.
+    ``hops`` is how often the session is moved on, each time gone on with: to its target, to the
+    third of the agents and home again; each stop takes a turn of ``then``, the last one all that
+    are left. ``starts`` is how often the CLIs of the source and of the target are started
+    between the move and going on, for something else.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     unsaid: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     recorded: tuple[str, ...] = ()
+    once: tuple[str, ...] = ()
     way: Way = "print"
     hops: int = 0
     starts: int = 0
@@ -89,8 +93,8 @@ def load(name: str) -> Check:
     path = _CHECKS / f"{name}.yaml"
     if not path.is_file():
         raise CheckError(f"no live check {name!r}: use one of {', '.join(names())}")
-    document = yaml.safe_load(path.read_text(encoding="utf-8"))
     try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
         # What the model says has ids made of the scenario's name: both are in one history.
         for part, called in (("source", name), ("then", f"{name}-then")):
             document[part] = {
@@ -100,7 +104,7 @@ def load(name: str) -> Check:
                 **document[part],
             }
         check = msgspec.convert({"name": name, **document}, Check)
-    except (KeyError, msgspec.ValidationError) as error:
+    except (KeyError, yaml.YAMLError, msgspec.ValidationError) as error:
         raise CheckError(f"{path.name}: {error}") from error
     if check.edits is None:
         return check
