@@ -94,6 +94,10 @@ def _failed_change(message: AnyMessage) -> bool:
     return isinstance(message, FileChange) and message.status == "failed"
 
 
+def _unfinished_change(message: AnyMessage) -> bool:
+    return isinstance(message, FileChange) and message.status == "unresolved"
+
+
 def _incomplete_change(message: AnyMessage) -> bool:
     """Whether a file's old words are not known, without which no difference can be told."""
     return isinstance(message, FileChange) and any(
@@ -132,6 +136,7 @@ UNSHOWN: Mapping[str, Sequence[Unshown]] = {
         Unshown(_any(CompactBoundary), _ABSENT, "that it was compacted is shown, not to what"),
         Unshown(_sealed, _ABSENT, "a thought is shown by its words, and it has none"),
         Unshown(_failed_change, _ABSENT, "a patch that could not be applied has no event"),
+        Unshown(_unfinished_change, _ABSENT, "a patch that was not over has no event"),
         Unshown(
             _incomplete_change, _ABSENT, "what a file was before is not known: it has no event"
         ),

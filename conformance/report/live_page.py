@@ -133,8 +133,8 @@ def _thoughts(results: Sequence[Result]) -> Iterator[str]:
     yield ""
     yield (
         f"How the thoughts of {_THOUGHTS} stand in the first request after the session was "
-        "resumed. What a model then makes of them is not known. The writers keep them in the "
-        "files as prose, whatever the target sends of thoughts of its own."
+        "resumed; what a model then makes of them is not known. Moved from another CLI they are "
+        "prose, whatever the target sends of thoughts of its own."
     )
     yield ""
     releases = sorted({*own, *moved}, key=lambda one: (one[0], version_key(one[1])))
