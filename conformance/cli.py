@@ -6,6 +6,7 @@ not run.
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -43,6 +44,7 @@ from transcripts.serialise import to_json
 from transcripts.stores.base import agents
 
 FAILED, UNREADABLE, COULD_NOT_RUN = 1, 2, 3
+_TERMINATED = 128 + signal.SIGTERM
 
 _corpus_option = click.option(
     "--corpus",
@@ -592,6 +594,8 @@ def _progress(*, lines: bool = False) -> Generator[Tick, None, None]:
 
 def main() -> NoReturn:
     """Run the command; what can't be read is one line on stderr and exit 2."""
+    # Ended from outside, it may still have CLIs to end and directories to remove.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     try:
         conformance()
     except (

@@ -117,10 +117,14 @@ def run_all(planned: Sequence[Planned], bench: Bench, jobs: int, tick: Tick) -> 
         waiting = {
             pool.submit(run_planned, one, bench): number for number, one in enumerate(planned)
         }
-        for done in as_completed(waiting):
-            number = waiting[done]
-            one = results[number] = done.result()
-            tick(f"{len(results)} of {len(planned)}: {one.name}: {one.verdict}")
+        try:
+            for done in as_completed(waiting):
+                number = waiting[done]
+                one = results[number] = done.result()
+                tick(f"{len(results)} of {len(planned)}: {one.name}: {one.verdict}")
+        finally:
+            # Interrupted, it waits for those that run, which clean up after themselves.
+            pool.shutdown(cancel_futures=True)
     return [results[number] for number in range(len(planned))]
 
 

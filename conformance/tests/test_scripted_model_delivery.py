@@ -336,6 +336,33 @@ def test_a_process_that_outlives_the_server_is_ended_and_told_of(tmp_path: Path)
             break
 
 
+def test_the_process_ends_when_who_started_it_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "play.json"
+    path.write_bytes(msgspec.json.encode(play("chat")))
+    code = (
+        "import sys, time; from pathlib import Path; import msgspec; "
+        "from live.model.play import Play; from live.model.process import ScriptedModel\n"
+        "play = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Play)\n"
+        "with ScriptedModel(play, Path(sys.argv[2])) as model:\n"
+        "    print(model.pid, flush=True); time.sleep(60)"
+    )
+    starter = subprocess.Popen(
+        [sys.executable, "-c", code, str(path), str(tmp_path / "log.jsonl")],
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+    )
+    with starter:
+        assert starter.stdout is not None
+        group = int(starter.stdout.readline())
+        os.killpg(group, 0)
+        starter.kill()
+    for _ in waiting():
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            break
+
+
 def test_a_play_that_can_not_be_played_says_why(tmp_path: Path) -> None:
     fine = PlayResponse(id="fine", text=WORDS)
     other = PlayResponse(id="other", text=WORDS)

@@ -62,8 +62,9 @@ class ScriptedModel:
         errors = (Path(self._directory.name) / "stderr").open("w+")
         try:
             self._process = subprocess.Popen(
-                [*self._prefix, *command(path, self._log_path, self._asked_port)],
-                stdin=subprocess.DEVNULL,
+                [*self._prefix, *command(path, self._log_path, self._asked_port), "--attended"],
+                # Its end tells the server that nobody is left to end it.
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 start_new_session=True,
@@ -102,7 +103,9 @@ class ScriptedModel:
             self._process.wait(_END)
         except ProcessLookupError:
             self._process.wait(_END)
+        assert self._process.stdin is not None
         assert self._process.stdout is not None
+        self._process.stdin.close()
         self._process.stdout.close()
         self._directory.cleanup()
         if _exists(group):

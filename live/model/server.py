@@ -1,7 +1,8 @@
 """The scripted model as a process: it answers a CLI's requests as its play says.
 
 ``python -m live.model.server --play FILE --log FILE [--port N]`` listens on 127.0.0.1 and
-says where in the first line of its output: ``{"port": N}``. It ends at SIGTERM.
+says where in the first line of its output: ``{"port": N}``. It ends at SIGTERM, and with
+``--attended`` when its input is closed: whoever started it may be killed itself.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import asyncio
 import gzip
 import itertools
 import json
+import os
+import signal
 import socket
 import sys
 import threading
@@ -307,12 +310,19 @@ def _check_prompts(play: Play) -> None:
                 raise msgspec.ValidationError(f"two threads share the prompt {prompt!r}")
 
 
+def _end_when_left() -> None:
+    """Wait until the input is closed, which it also is when who holds it was killed."""
+    sys.stdin.buffer.read()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 def main() -> None:
     """Serve a play until SIGTERM."""
     parser = argparse.ArgumentParser(prog="python -m live.model.server", description=__doc__)
     parser.add_argument("--play", type=Path, required=True)
     parser.add_argument("--log", type=Path, required=True)
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--attended", action="store_true")
     options = parser.parse_args()
     try:
         play = load(options.play)
@@ -321,6 +331,8 @@ def main() -> None:
     options.log.touch()
     listener = socket.create_server(("127.0.0.1", options.port))
     print(json.dumps({"port": listener.getsockname()[1]}), flush=True)
+    if options.attended:
+        threading.Thread(target=_end_when_left, daemon=True).start()
     threading.Thread(target=rules.prepare, args=(play.wire,), daemon=True).start()
     config = uvicorn.Config(
         ScriptedServer(play, options.log).application(),
