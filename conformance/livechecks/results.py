@@ -18,8 +18,12 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
-    """What the vendor's own software says of a moved session without asking any model."""
+    """What the vendor's own software says of a moved session without asking any model.
 
+    ``agent`` is whose: of a conversation that was moved on, the last one's.
+    """
+
+    agent: str
     witness: str
     verdict: Literal["agrees", "differs", "refuses", "not-offered"]
     why: str = ""

@@ -220,8 +220,10 @@ def _without_a_model(agent: str, release: str, home: Path, moved: Moved) -> tupl
     try:
         said = model_free(agent, release, home, moved.session_id, moved.transcript, moved.losses)
     except NoSession as error:
-        return (Shown(witness="files", verdict="refuses", why=str(error)),)
-    return tuple(Shown(witness=one.witness, verdict=one.verdict, why=one.why) for one in said)
+        return (Shown(agent=agent, witness="files", verdict="refuses", why=str(error)),)
+    return tuple(
+        Shown(agent=agent, witness=one.witness, verdict=one.verdict, why=one.why) for one in said
+    )
 
 
 def _shown(run: Run) -> Mapping[str, int]:

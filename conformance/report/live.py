@@ -85,7 +85,7 @@ def grid(results: Sequence[Result]) -> Grid:
             continue
         _put(cells, (one.case, _column(one)), one.verdict)
         for said in one.model_free:
-            place = (one.case, Column("model-free", one.target, said.witness))
+            place = (one.case, Column("model-free", said.agent, said.witness))
             _put(cells, place, _BY_WITNESS[said.verdict])
     return Grid(
         releases=newest,

@@ -103,8 +103,11 @@ def told(results: Sequence[Result], width: int = 100, keep: str | None = None) -
         ([moved(), moved("t0", verdict="skipped", why="no")], 0),
         ([moved(verdict="skipped", why="no"), moved("t0", verdict="impossible", why="no")], 3),
         ([], 3),
-        ([moved(said=(Shown(witness="acp", verdict="differs", why="no"),))], 1),
-        ([moved(said=(Shown(witness="acp", verdict="not-offered", why="no"),))], 0),
+        ([moved(said=(Shown(agent="copilot", witness="acp", verdict="differs", why="no"),))], 1),
+        (
+            [moved(said=(Shown(agent="copilot", witness="acp", verdict="not-offered", why="no"),))],
+            0,
+        ),
     ],
 )
 def test_the_exit_code_never_takes_skipped_for_passed(results: list[Result], code: int) -> None:
@@ -261,8 +264,18 @@ def test_the_head_says_releases_and_date_and_the_foot_every_reason() -> None:
 
 def test_a_witness_that_asks_no_model_has_a_column_of_its_own_and_the_worst_that_it_said() -> None:
     results = [
-        moved("t0", "claude", "codex", said=(Shown(witness="thread-read", verdict="agrees"),)),
-        moved("t0", "codex", "codex", said=(Shown(witness="thread-read", verdict="refuses"),)),
+        moved(
+            "t0",
+            "claude",
+            "codex",
+            said=(Shown(agent="codex", witness="thread-read", verdict="agrees"),),
+        ),
+        moved(
+            "t0",
+            "codex",
+            "codex",
+            said=(Shown(agent="codex", witness="thread-read", verdict="refuses"),),
+        ),
     ]
     (column,) = [one for one in grid(results).columns if one.witness]
     assert grid(results).cells["t0", column] == "failed"
@@ -339,7 +352,7 @@ def test_a_damaged_file_of_results_is_named_with_the_next_step(tmp_path: Path) -
 
 
 def test_the_report_is_of_its_schema() -> None:
-    said = (Shown(witness="acp", verdict="differs", why="no"),)
+    said = (Shown(agent="copilot", witness="acp", verdict="differs", why="no"),)
     report = LiveReport(results=[moved(said=said), own(), limited(own("t13", "claude"), [limit()])])
     Draft202012Validator(schema_of("live")).validate(json.loads(to_json(report)))
 
