@@ -68,11 +68,16 @@ class Subject(NamedTuple):
 
 
 class Place(NamedTuple):
-    """What checks are taken from: the recordings, the formats' schemas, and a scratch directory."""
+    """What checks are taken from: the recordings, the formats' schemas, and a scratch directory.
+
+    ``made`` names the made conversations (``UserMessage/plain``) that are asked about, all if none
+    is named.
+    """
 
     corpus: Path
     schemas: Path
     scratch: Path
+    made: Collection[str] = ()
 
 
 class Probe(ABC):

@@ -48,6 +48,7 @@ class ReadsWhatIsLeft(Probe):
         name, _, kind = subject.name.rpartition("/")
         case = load_case(place.corpus / name, place.corpus)
         home = laid(case, place.scratch / "damaged")
+        whole = adapter.read(subject.agent, home, case.facts.session_id)
         line = _damage(session_file(home, case.facts.session_path), kind)
         try:
             adapter.read(subject.agent, home, case.facts.session_id)
@@ -59,7 +60,7 @@ class ReadsWhatIsLeft(Probe):
         if line not in [damage.line for damage in transcript.damage]:
             told = [damage.line for damage in transcript.damage]
             yield Told("damage.told", f"line {line} is damaged, and told are lines {told}")
-        for words in _lost(case, transcript, torn=kind == "torn-tail"):
+        for words in _lost(case, whole, transcript, torn=kind == "torn-tail"):
             yield Told("damage.rest", words)
 
 
@@ -90,10 +91,11 @@ class ReadsWhatIsNew(Probe):
         case = load_case(place.corpus / name, place.corpus)
         home = laid(case, place.scratch / "newer")
         path = session_file(home, case.facts.session_path)
+        before = adapter.read(subject.agent, home, case.facts.session_id)
         (_add_record if addition == "record" else _add_fields)(path, subject.agent)
         transcript = adapter.read(subject.agent, home, case.facts.session_id)
-        for fault in faults(case, transcript):
-            yield Told(f"forward.{addition}", fault.words)
+        for words in _new(case, before, transcript):
+            yield Told(f"forward.{addition}", words)
 
 
 def _damage(path: Path, kind: str) -> int:
@@ -109,13 +111,20 @@ def _damage(path: Path, kind: str) -> int:
     return number
 
 
-def _lost(case: Case, transcript: Transcript, *, torn: bool) -> Iterator[str]:
-    """Yield what is not as the script says, but for the last record where that was torn off."""
+def _new(case: Case, before: Transcript, after: Transcript) -> Iterator[str]:
+    """Yield what is not as the script says and was as it says before."""
+    known = {fault.words for fault in faults(case, before)}
+    for fault in faults(case, after):
+        if fault.words not in known:
+            yield fault.words
+
+
+def _lost(case: Case, whole: Transcript, left: Transcript, *, torn: bool) -> Iterator[str]:
+    """Yield what the damage cost, but for the last record where that was torn off."""
     last = max((n for n, one in enumerate(case.truth.messages) if one["thread"] is None), default=0)
-    for fault in faults(case, transcript):
-        if torn and f"message {last} " in fault.words:
-            continue
-        yield fault.words
+    for words in _new(case, whole, left):
+        if not (torn and f"message {last} " in words):
+            yield words
 
 
 _UNKNOWN: Mapping[str, Any] = {

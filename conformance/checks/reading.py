@@ -135,12 +135,12 @@ def another(case: Case, corpus: Path) -> Case:
 
 
 def recorded_cwd(case: Case, home: Path) -> str | None:
-    """Return the directory that the session's own records name, None where they name none.
+    """Return the directory that the session's own records name first, if it was begun there.
 
     Some releases record no directory, and one that works in a worktree records that.
     """
-    told = set(_CWD.findall(session_file(home, case.facts.session_path).read_text("utf-8")))
-    return case.facts.cwd if told == {case.facts.cwd} else None
+    told = _CWD.search(session_file(home, case.facts.session_path).read_text("utf-8"))
+    return case.facts.cwd if told is not None and told[1] == case.facts.cwd else None
 
 
 def recorded_release(case: Case, home: Path) -> str | None:

@@ -31,8 +31,7 @@ class ReadsWhatItWrote(Probe):
 
     def subjects(self, place: Place, agent: str) -> Iterator[Subject]:
         """Yield every made conversation."""
-        del place
-        for variant in made():
+        for variant in made(place):
             yield Subject(name_of(variant, agent), agent, self.checks)
 
     def ask(self, adapter: Adapter, subject: Subject, place: Place) -> Iterator[Told]:

@@ -17,7 +17,7 @@ from conformance.checks.check import Place, Probe, Subject, Told
 from conformance.checks.homes import laid
 from conformance.checks.reading import fingerprint, newest
 from conformance.essence import TOKEN, atoms, essence
-from conformance.formats.judging import judge
+from conformance.formats.judging import Finding, JudgedKind, judge
 from conformance.formats.records import Gathering
 from conformance.formats.snapshots import kept_releases
 from conformance.kinds import CWD, Variant, conversation, variants
@@ -60,8 +60,7 @@ class WritesASession(Probe):
 
     def subjects(self, place: Place, agent: str) -> Iterator[Subject]:
         """Yield every made conversation."""
-        del place
-        for variant in made():
+        for variant in made(place):
             yield Subject(name_of(variant, agent), agent, self.checks)
 
     def ask(self, adapter: Adapter, subject: Subject, place: Place) -> Iterator[Told]:
@@ -100,9 +99,14 @@ class WritesASession(Probe):
             yield Told("write.occupied", "the session that has the id is not as it was")
 
 
-def made() -> list[Variant]:
-    """Return the made conversations that are written by themselves."""
-    return [variant for variant in variants() if not variant.crosses]
+def made(place: Place) -> list[Variant]:
+    """Return the made conversations that are asked about, less those that cross another store."""
+    return [
+        variant
+        for variant in variants()
+        if not variant.crosses
+        and (not place.made or f"{variant.kind}/{variant.name}" in place.made)
+    ]
 
 
 def name_of(variant: Variant, agent: str) -> str:
@@ -113,7 +117,7 @@ def name_of(variant: Variant, agent: str) -> str:
 def variant_of(name: str) -> Variant:
     """Return the made conversation of that name."""
     kind, _, variant = name.split("/", 2)[2].partition("/")
-    return next(one for one in made() if (one.kind, one.name) == (kind, variant))
+    return next(one for one in variants() if (one.kind, one.name) == (kind, variant))
 
 
 def _write(adapter: Adapter, subject: Subject, home: Path, transcript: Transcript) -> Written:
@@ -177,36 +181,52 @@ def _strings(value: Any) -> Iterator[str]:
 
 def _records(agent: str, home: Path, files: Mapping[str, bytes], place: Place) -> Iterator[Told]:
     """Hold what was written against the snapshots: whatever no release was seen to write."""
-    newest_first = list(reversed(kept_releases(place.schemas, agent)))
     for name in files:
         if not name.endswith(".jsonl"):
             continue
-        odd: Mapping[tuple[str, str], str] = {}
-        for number, release in enumerate(newest_first):
-            try:
-                found = _odd(agent, home / name, place.schemas, release)
-            except TranscriptError as error:
-                yield Told("write.records", f"{name}: {error.why}")
-                break
-            odd = {at: why for at, why in found.items() if number == 0 or at in odd}
-            if not odd:
-                break
-        for (kind, pointer), why in odd.items():
+        try:
+            judged = _odd_everywhere(agent, home / name, place.schemas)
+        except TranscriptError as error:
+            yield Told("write.records", f"{name}: {error.why}")
+            continue
+        for (kind, pointer), why in judged.items():
             yield Told("write.records", f"{kind} {pointer}: {why}")
 
 
-def _odd(agent: str, path: Path, schemas: Path, release: str) -> dict[tuple[str, str], str]:
-    """Return what a release was never seen to write: the place, and what stands there.
+def _odd_everywhere(agent: str, path: Path, schemas: Path) -> dict[tuple[str, str], str]:
+    """Return what is of a shape that no release was seen to write: its place, and what is wrong.
 
-    What a writer leaves out is no matter of shape: whether a CLI minds, its resuming tells.
+    A kind is judged by the newest release that knows it, and cleared by any other that writes it
+    so. What a writer leaves out, or null, is no matter of shape: whether a CLI minds, its resuming
+    tells.
     """
-    document = judge(agent, Gathering(agent, path), schemas, release)
-    return {
-        (kind.kind, finding.pointer): (
-            f"{finding.finding}, expected {'|'.join(finding.expected) or 'nothing'}, "
-            f"found {'|'.join(finding.found) or 'nothing'}"
-        )
-        for kind in document.kinds
-        for finding in kind.findings
-        if finding.breaks and finding.finding != "missing-field"
-    }
+    odd: dict[tuple[str, str], str] = {}
+    judged: set[str] = set()
+    for release in reversed(kept_releases(schemas, agent)):
+        document = judge(agent, Gathering(agent, path), schemas, release)
+        known = {kind.kind: kind.findings for kind in document.kinds if not _is_unknown(kind)}
+        for kind, findings in known.items():
+            shapes = {one.pointer: one for one in findings if one.finding != "missing-field"}
+            if kind not in judged:
+                odd |= {
+                    (kind, pointer): _told(one) for pointer, one in shapes.items() if _breaks(one)
+                }
+            else:
+                odd = {at: why for at, why in odd.items() if at[0] != kind or at[1] in shapes}
+        judged |= known.keys()
+        if not odd and judged >= {kind.kind for kind in document.kinds}:
+            break
+    return odd
+
+
+def _is_unknown(kind: JudgedKind) -> bool:
+    return any(one.finding == "unknown-kind" for one in kind.findings)
+
+
+def _breaks(finding: Finding) -> bool:
+    return finding.breaks and finding.found != ("null",)
+
+
+def _told(finding: Finding) -> str:
+    expected, found = ("|".join(one) or "nothing" for one in (finding.expected, finding.found))
+    return f"{finding.finding}, expected {expected}, found {found}"
