@@ -30,6 +30,7 @@ from conformance.checks.check import (
     Summary,
     Verdict,
 )
+from conformance.checks.known import Known, judged
 from conformance.matrix import Tick
 
 
@@ -51,13 +52,14 @@ def check_adapter(
     *,
     stores: Collection[str] = (),
     only: Collection[str] = (),
+    known: Known | None = None,
     jobs: int = 1,
     tick: Tick = lambda _: None,
 ) -> CheckReport:
     """Ask an adapter everything that it offers, and return every result in the order of asking.
 
     ``stores`` are the agents and ``only`` patterns of the checks (``read.*``) that are asked for,
-    all if none is named.
+    all if none is named. ``known`` are failures that are known beforehand.
     :class:`Unusable` if it can't be opened, ends at once or offers nothing: a broken harness is
     no failure of the adapter's.
     """
@@ -70,6 +72,8 @@ def check_adapter(
         asked_of = f" of {', '.join(stores)}" if stores else ""
         raise Unusable(f"{name} offers nothing{asked_of} that can be checked")
     results = _asked(name, corpus, schemas, questions, jobs, tick)
+    if known is not None:
+        results = judged(results, known, whole=not (stores or only))
     counts = Counter(result.verdict for result in results)
     return CheckReport(
         adapter=name,
