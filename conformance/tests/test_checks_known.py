@@ -20,7 +20,8 @@ def _result(verdict: Verdict, why: str = "", check: str = "read.texts", case: st
 
 
 def _entry(**given: Any) -> Entry:
-    return Entry(**{"check": "read.texts", "case": CASE, "why": "a bug", **given})
+    values: dict[str, Any] = {"check": "read.texts", "case": CASE, "why": "a bug", **given}
+    return Entry(**values)
 
 
 def _verdicts(results: list[Result], known: Known, *, whole: bool = True) -> list[str]:
