@@ -181,6 +181,7 @@ def moved_without(hide: Hide, case: str, source: str, target: str, sources: Sour
 
 
 @pytest.mark.live
+@pytest.mark.extended
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("hidden", HIDDEN)
 def test_a_check_fails_when_what_it_asks_for_is_hidden(hidden: str, sources: Sources) -> None:
@@ -191,6 +192,7 @@ def test_a_check_fails_when_what_it_asks_for_is_hidden(hidden: str, sources: Sou
 
 
 @pytest.mark.live
+@pytest.mark.extended
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("hidden", HIDDEN)
 def test_a_check_of_something_else_does_not_notice(hidden: str, sources: Sources) -> None:

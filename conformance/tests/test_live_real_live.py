@@ -25,7 +25,7 @@ from transcripts.model import Transcript
 from transcripts.stores.base import WrittenSession
 from transcripts.stores.codex import CodexStore
 
-pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.live, pytest.mark.extended, pytest.mark.timeout(600)]
 
 
 REFUSED = {"status": 401, "type": "authentication_error", "message": "placeholder refused"}

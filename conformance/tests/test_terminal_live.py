@@ -112,6 +112,7 @@ def test_older_releases_list_a_written_session_too(
     assert FOUND in _opened(agent, version, tmp_path, ASKED)
 
 
+@pytest.mark.extended
 def test_a_session_that_no_list_shows_leaves_the_list_and_how_it_came_to_be(
     tmp_path: Path,
 ) -> None:
