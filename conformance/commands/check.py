@@ -1,0 +1,86 @@
+"""``conformance check``: an adapter, asked everything that it offers an answer to."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from conformance.checks import check_adapter, known
+from conformance.checks import command as checking
+from conformance.checks.running import Unusable
+from conformance.commands.options import corpus_option, format_option
+from conformance.commands.running import FAILED, CouldNotRun, progress
+from conformance.corpus import find_corpus, find_schemas
+from transcripts.serialise import to_json
+
+
+@click.command("check")
+@click.argument("adapter")
+@click.option("--store", "stores", multiple=True, help="Only what it offers of this agent's store.")
+@click.option("--only", multiple=True, help="Only these checks, such as read.* or write.words.")
+@click.option(
+    "--known",
+    "known_path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Failures that are known beforehand: one that passes, or fails otherwise, is a failure.",
+)
+@click.option("--fix", "fixes", is_flag=True, help="Write the --known list anew from this run.")
+@click.option("--jobs", default=2, show_default=True, help="In how many processes it is asked.")
+@format_option("json")
+@corpus_option
+def check_command(
+    adapter: str,
+    stores: tuple[str, ...],
+    only: tuple[str, ...],
+    known_path: Path | None,
+    fixes: bool,
+    jobs: int,
+    form: str,
+    corpus_directory: Path | None,
+) -> None:
+    """Ask an adapter everything that it offers an answer to, and tell what it gets wrong.
+
+    ADAPTER is entry:NAME (entry:claude, entry:codex, entry:copilot are the reference stores),
+    py:package.module:Store or exec:COMMAND. Exit 1 if a check failed, 3 if none could be asked.
+    """
+    if fixes and known_path is None:
+        raise click.UsageError("--fix writes the list that --known names")
+    if fixes and (stores or only or corpus_directory is not None):
+        raise click.UsageError("--fix wants a whole run: no --store, --only or --corpus")
+    corpus, schemas = find_corpus(corpus_directory), find_schemas()
+    try:
+        listed = None if known_path is None else _listed(known_path, fixes)
+    except known.BadList as error:
+        raise click.UsageError(str(error)) from error
+    with progress() as tick:
+        try:
+            report = check_adapter(
+                adapter,
+                corpus,
+                schemas,
+                stores=stores,
+                only=only,
+                known=None if fixes else listed,
+                jobs=jobs,
+                tick=tick,
+            )
+        except Unusable as error:
+            raise CouldNotRun(str(error)) from error
+    if fixes and known_path is not None and listed is not None:
+        known_path.write_text(known.rewritten(report.results, listed), encoding="utf-8")
+        click.echo(f"{known_path} written", err=True)
+        return
+    if form == "json":
+        click.echo(to_json(report))
+    else:
+        checking.show(report, Console())
+    if report.summary.failed:
+        sys.exit(FAILED)
+
+
+def _listed(path: Path, fixes: bool) -> known.Known:
+    """Return the list; one that is to be written need not be there yet."""
+    return known.Known() if fixes and not path.exists() else known.load(path)
