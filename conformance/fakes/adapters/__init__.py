@@ -1,0 +1,11 @@
+"""Adapters broken on purpose: the reference, each with one sin.
+
+A check that none of them fails is dead. Each sin is what somebody's adapter was seen to do, or what
+follows from the easiest way to write one. A module of sins is named as the module of the checks
+that they fail first.
+"""
+
+from conformance.fakes.adapters import damage, listing, reading, round_trips, writing
+from conformance.fakes.adapters.fake import Failing, Fake, fakes
+
+__all__ = ["Failing", "Fake", "damage", "fakes", "listing", "reading", "round_trips", "writing"]

@@ -1,0 +1,79 @@
+"""Listings broken on purpose."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import ClassVar
+
+from msgspec.structs import replace
+
+from conformance.adapters import Failed
+from conformance.fakes.adapters.fake import Failing, Fake
+from conformance.fakes.adapters.miniature import SCENARIOS
+from transcripts.stores.base import Listing, Unlisted
+
+
+class ListsNothing(Fake):
+    fails: ClassVar[Failing] = {"list.answers": SCENARIOS}
+
+    def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
+        raise Failed(self.name, "internal", "it never works")
+
+
+class ListsTwice(Fake):
+    fails: ClassVar[Failing] = {"list.sessions": SCENARIOS}
+
+    def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
+        listing = super().list(agent, home, cwd=cwd)
+        return Listing([*listing, *listing], 2 * len(listing) + len(listing.failed), listing.failed)
+
+
+class ListsNoDirectory(Fake):
+    fails: ClassVar[Failing] = {"list.facts": SCENARIOS}
+
+    def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
+        listing = super().list(agent, home, cwd=cwd)
+        return Listing([replace(one, cwd=None) for one in listing], listing.seen, listing.failed)
+
+
+class ListsEveryDirectory(Fake):
+    fails: ClassVar[Failing] = {"list.directory": SCENARIOS}
+
+    def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
+        return super().list(agent, home)
+
+
+class CountsTooMuch(Fake):
+    fails: ClassVar[Failing] = {"list.counts": SCENARIOS}
+
+    def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
+        listing = super().list(agent, home, cwd=cwd)
+        return Listing(listing.sessions, listing.seen + 1, listing.failed)
+
+
+class HidesWhatFailed(Fake):
+    fails: ClassVar[Failing] = {"list.damaged": SCENARIOS}
+
+    def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
+        listing = super().list(agent, home, cwd=cwd)
+        return Listing(listing.sessions, len(listing))
+
+
+class StopsListingAtDamage(Fake):
+    fails: ClassVar[Failing] = {"list.damaged": SCENARIOS}
+
+    def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
+        listing = super().list(agent, home, cwd=cwd)
+        if not listing.failed:
+            return listing
+        failed = [*listing.failed, *(Unlisted(path=one.path, why="-") for one in listing)]
+        return Listing((), listing.seen, failed)
+
+
+class TouchesWhatItLists(Fake):
+    fails: ClassVar[Failing] = {"list.untouched": SCENARIOS}
+
+    def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
+        (home / "index.of.mine").write_text(datetime.now(UTC).isoformat())
+        return super().list(agent, home, cwd=cwd)
