@@ -97,7 +97,7 @@ def _planned(
     with opened as adapter:
         agents = [agent for agent in adapter.agents() if not stores or agent in stores]
         offers = [offer for agent in agents for offer in _offers(adapter, agent)]
-        return offers, list(_questions(adapter, agents, only, place))
+        return offers, list(questions(adapter, agents, only, place))
 
 
 def _offers(adapter: Adapter, agent: str) -> Iterator[str]:
@@ -109,9 +109,10 @@ def _offers(adapter: Adapter, agent: str) -> Iterator[str]:
         yield f"{agent}.convert.{target}"
 
 
-def _questions(
+def questions(
     adapter: Adapter, agents: Sequence[str], only: Collection[str], place: Place
 ) -> Iterator[Question]:
+    """Yield what an adapter is asked of these agents' stores, in the order of asking."""
     for number, probe in enumerate(PROBES):
         for agent in agents:
             if not probe.offered(adapter.offers(agent)):

@@ -1,6 +1,7 @@
-"""The checks as pytest tests, for any writer of sessions.
+"""The checks as pytest tests, for any adapter.
 
-``pytest -p conformance.suite.plugin --pyargs conformance.suite`` asks the reference stores;
-``--adapter`` names another writer, or a ``conftest.py`` that overrides the fixture ``mover``
-beside a test file that says ``from conformance.suite.test_live import *``.
+``pytest --pyargs conformance.suite --adapter exec:./my-adapter`` asks everything that
+``conformance check`` asks, a test for each question; ``--live`` also has the real CLIs go on with
+what the adapter wrote. A store in Python is asked by a class beside its other tests:
+:class:`StoreTests`.
 """
