@@ -99,7 +99,7 @@ def test_made_conversations_are_chosen_by_kind(recordings: Path) -> None:
 
 
 def test_a_broken_adapter_fails_by_name_with_the_reason_in_words(recordings: Path) -> None:
-    broken = "py:conformance.fakes.adapters:DropsExitCodes"
+    broken = "py:conformance.fakes.adapters.reading:DropsExitCodes"
     ran = asked(recordings, "--adapter", broken, "--store", "codex", "--only", "read.*")
     assert ran.returncode == 1
     assert counts(ran) == {"failed": 1, "passed": 3}
@@ -113,7 +113,12 @@ def test_what_is_known_beforehand_is_expected_and_what_passes_must_be_taken_off(
 ) -> None:
     known = tmp_path / "known.toml"
     entry = '[[failing]]\ncheck = "read.exit-codes"\ncase = "{}"\nwhy = "issue 12"\n'
-    broken = ("--adapter", "py:conformance.fakes.adapters:DropsExitCodes", "--store", "codex")
+    broken = (
+        "--adapter",
+        "py:conformance.fakes.adapters.reading:DropsExitCodes",
+        "--store",
+        "codex",
+    )
     known.write_text(entry.format("codex/*/command-fails"), encoding="utf-8")
     ran = asked(recordings, *broken, "--only", "read.*", "--known", str(known))
     assert counts(ran) == {"passed": 3, "xfailed": 1}
