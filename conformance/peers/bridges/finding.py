@@ -1,0 +1,42 @@
+"""Where a session's file lies in a home, for tools that want to be handed the file.
+
+Only names are looked at. Tools that find sessions by themselves are given the home instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from wire import Failure
+
+
+def session_file(home: str, agent: str, session_id: str) -> Path:
+    """Return the file of a session; a failure of stage ``find`` if there is none."""
+    found = sorted(_FINDERS[agent](Path(home), session_id))
+    if not found:
+        raise Failure("find", f"there is no file of a session {session_id} of {agent}")
+    return found[0]
+
+
+def _claude(home: Path, session_id: str) -> list[Path]:
+    return list((home / ".claude" / "projects").glob(f"*/{session_id}.jsonl"))
+
+
+def _codex(home: Path, session_id: str) -> list[Path]:
+    name = f"rollout-*-{session_id}.jsonl"
+    sessions = (home / ".codex" / "sessions").rglob(name)
+    return [*sessions, *(home / ".codex" / "archived_sessions").rglob(name)]
+
+
+def _copilot(home: Path, session_id: str) -> list[Path]:
+    states = home / ".copilot" / "session-state"
+    both = (states / session_id / "events.jsonl", states / f"{session_id}.jsonl")
+    return [path for path in both if path.is_file()]
+
+
+_FINDERS: Mapping[str, Callable[[Path, str], list[Path]]] = {
+    "claude": _claude,
+    "codex": _codex,
+    "copilot": _copilot,
+}
