@@ -23,3 +23,14 @@ PROBES: tuple[Probe, ...] = (
 def checks() -> dict[str, str]:
     """Return every check by its id, with its claim in words."""
     return {check: claim for probe in PROBES for check, claim in probe.checks.items()}
+
+
+HELD: dict[str, str] = {
+    "known.entries": "every entry of a list of failures stands for something that was asked",
+}
+"""What nobody is asked about, and still may fail: what is declared of an adapter."""
+
+
+def claims() -> dict[str, str]:
+    """Return the claim of everything that results tell of: of checks, then of what is declared."""
+    return {**checks(), **HELD}

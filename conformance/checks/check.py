@@ -16,10 +16,11 @@ from typing import ClassVar, Literal, NamedTuple
 
 import msgspec
 
-from conformance.adapters import Adapter, Offer
+from conformance.adapters import About, Adapter, Offer
 
-Verdict = Literal["passed", "failed", "known", "skipped"]
-"""``known`` is a failure that is listed beforehand; ``skipped`` always has a reason."""
+Verdict = Literal["passed", "failed", "known", "flaky", "skipped"]
+"""``known`` is a failure that is listed beforehand, ``flaky`` what is listed to pass or fail as it
+likes; ``skipped`` always has a reason."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,16 +38,20 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     passed: int
     failed: int
     known: int
+    flaky: int = 0
     skipped: int
 
 
 class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
     """What ``conformance check`` prints: what the adapter offers, and every result.
 
-    ``offers`` are ``agent.verb``, a conversion ``agent.convert.target``.
+    ``offers`` are ``agent.verb``, a conversion ``agent.convert.target``. ``about`` is who the
+    adapter says it is. Version 1 had no ``about``, nothing ``flaky``, and no version.
     """
 
+    schema_version: int = 2
     adapter: str
+    about: About | None = None
     offers: Sequence[str]
     summary: Summary
     results: Sequence[Result]

@@ -83,17 +83,24 @@ def _judged(result: Result, known: Known) -> Result:
     failing = next((one for one in known.failing if one.matches(result)), None)
     if failing is None:
         flaky = next((one for one in known.flaky if one.matches(result)), None)
-        if flaky is not None and result.verdict == "failed":
-            return replace(result, verdict="known", why=f"flaky ({flaky.why}): {result.why}")
-        return result
+        return result if flaky is None else _flaky(result, flaky)
     if result.verdict == "failed" and failing.says in result.why:
-        return replace(result, verdict="known", why=f"known ({failing.why}): {result.why}")
+        return replace(result, verdict="known", why=f"{result.why} ({failing.why})")
     otherwise = {
         "failed": f"fails otherwise than listed ({failing.says!r}): {result.why}",
         "passed": "is listed as failing, and passes: take it off the list",
         "skipped": f"is listed as failing, and was not asked: {result.why}",
     }
     return replace(result, verdict="failed", why=otherwise[result.verdict])
+
+
+def _flaky(result: Result, entry: Entry) -> Result:
+    """Return what may pass or fail as neither; what was not asked can't be flaky."""
+    if result.verdict == "skipped":
+        why = f"is listed as flaky, and was not asked: {result.why}"
+        return replace(result, verdict="failed", why=why)
+    now = f"failed: {result.why}" if result.verdict == "failed" else "passed this time"
+    return replace(result, verdict="flaky", why=f"{now} ({entry.why})")
 
 
 def _stale(results: Sequence[Result], known: Known, *, whole: bool) -> Iterator[Result]:
@@ -105,7 +112,7 @@ def _stale(results: Sequence[Result], known: Known, *, whole: bool) -> Iterator[
         elif count == 0 and whole:
             why = "the entry stands for nothing that was asked"
         if why is not None:
-            yield Result(check=entry.check, case=entry.case, verdict="failed", why=why)
+            yield Result(check="known.entries", case=entry.name, verdict="failed", why=why)
 
 
 def rewritten(results: Sequence[Result], known: Known) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from conformance.adapters import (
+    About,
     Adapter,
     AdapterError,
     NotOffered,
@@ -65,7 +66,7 @@ def check_adapter(
     """
     try:
         opened = open_adapter(name)
-        offers, questions = _planned(opened, stores, only, Place(corpus, schemas, Path()))
+        about, offers, questions = _planned(opened, stores, only, Place(corpus, schemas, Path()))
     except (UnknownAdapter, TransportFault) as error:
         raise Unusable(str(error)) from error
     if not questions:
@@ -74,17 +75,20 @@ def check_adapter(
     results = _asked(name, corpus, schemas, questions, jobs, tick)
     if known is not None:
         results = judged(results, known, whole=not (stores or only))
-    counts = Counter(result.verdict for result in results)
     return CheckReport(
-        adapter=name,
-        offers=offers,
-        summary=Summary(
-            passed=counts["passed"],
-            failed=counts["failed"],
-            known=counts["known"],
-            skipped=counts["skipped"],
-        ),
-        results=results,
+        adapter=name, about=about, offers=offers, summary=summary_of(results), results=results
+    )
+
+
+def summary_of(results: Sequence[Result]) -> Summary:
+    """Count results by their verdicts."""
+    counts = Counter(result.verdict for result in results)
+    return Summary(
+        passed=counts["passed"],
+        failed=counts["failed"],
+        known=counts["known"],
+        flaky=counts["flaky"],
+        skipped=counts["skipped"],
     )
 
 
@@ -93,11 +97,11 @@ def _planned(
     stores: Collection[str],
     only: Collection[str],
     place: Place,
-) -> tuple[list[str], list[Question]]:
+) -> tuple[About, list[str], list[Question]]:
     with opened as adapter:
         agents = [agent for agent in adapter.agents() if not stores or agent in stores]
         offers = [offer for agent in agents for offer in _offers(adapter, agent)]
-        return offers, list(questions(adapter, agents, only, place))
+        return adapter.about, offers, list(questions(adapter, agents, only, place))
 
 
 def _offers(adapter: Adapter, agent: str) -> Iterator[str]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from rich.console import Console
 
-from conformance.checks import check_adapter, known
-from conformance.checks import command as checking
+from conformance.checks import CheckReport, check_adapter, known
 from conformance.checks.running import Unusable
 from conformance.commands.options import corpus_option, format_option
 from conformance.commands.running import FAILED, CouldNotRun, progress
 from conformance.corpus import find_corpus, find_schemas
-from transcripts.serialise import to_json
+from conformance.report.checks import FORMS, Form, form_of, rendered, show
 
 
 @click.command("check")
@@ -29,7 +29,15 @@ from transcripts.serialise import to_json
 )
 @click.option("--fix", "fixes", is_flag=True, help="Write the --known list anew from this run.")
 @click.option("--jobs", default=2, show_default=True, help="In how many processes it is asked.")
-@format_option("json")
+@format_option(*FORMS[1:])
+@click.option(
+    "--write",
+    "targets",
+    multiple=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the report there too, in the form of --format, else in the one that the name "
+    "ends in: .json, .xml (JUnit), .md or .html. The terminal shows text.",
+)
 @corpus_option
 def check_command(
     adapter: str,
@@ -38,7 +46,8 @@ def check_command(
     known_path: Path | None,
     fixes: bool,
     jobs: int,
-    form: str,
+    form: Form,
+    targets: tuple[Path, ...],
     corpus_directory: Path | None,
 ) -> None:
     """Ask an adapter everything that it offers an answer to, and tell what it gets wrong.
@@ -50,6 +59,9 @@ def check_command(
         raise click.UsageError("--fix writes the list that --known names")
     if fixes and (stores or only or corpus_directory is not None):
         raise click.UsageError("--fix wants a whole run: no --store, --only or --corpus")
+    for target in targets:
+        if not target.parent.is_dir():
+            raise click.UsageError(f"{target}: there is no such directory; make it before --write")
     corpus, schemas = find_corpus(corpus_directory), find_schemas()
     try:
         listed = None if known_path is None else _listed(known_path, fixes)
@@ -73,12 +85,20 @@ def check_command(
         known_path.write_text(known.rewritten(report.results, listed), encoding="utf-8")
         click.echo(f"{known_path} written", err=True)
         return
-    if form == "json":
-        click.echo(to_json(report))
-    else:
-        checking.show(report, Console())
+    _tell(report, form, targets)
     if report.summary.failed:
         sys.exit(FAILED)
+
+
+def _tell(report: CheckReport, form: Form, targets: Sequence[Path]) -> None:
+    """Print the report, or write it where it was asked for and show it on the terminal."""
+    for target in targets:
+        chosen = form_of(target) if form == "text" else form
+        target.write_text(f"{rendered(report, chosen)}\n", encoding="utf-8")
+    if targets or form == "text":
+        show(report, Console())
+    else:
+        click.echo(rendered(report, form))
 
 
 def _listed(path: Path, fixes: bool) -> known.Known:

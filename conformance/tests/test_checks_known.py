@@ -49,8 +49,9 @@ def test_what_fails_otherwise_than_listed_is_a_failure() -> None:
 
 def test_what_is_flaky_may_pass_and_may_fail() -> None:
     known = Known(flaky=(_entry(),))
-    assert _verdicts([_result("passed")], known) == ["passed"]
-    assert _verdicts([_result("failed", "now")], known) == ["known"]
+    assert _verdicts([_result("passed")], known) == ["flaky"]
+    assert _verdicts([_result("failed", "now")], known) == ["flaky"]
+    assert _verdicts([_result("skipped", "no answer")], known) == ["failed"]
 
 
 def test_an_entry_that_stands_for_nothing_fails_a_whole_run() -> None:
@@ -102,7 +103,7 @@ def test_a_list_written_from_a_run_is_held_by_that_run(tmp_path: Path) -> None:
     after = load(path)
     assert [one.why for one in after.failing] == ['we "know"\x7f', "not looked into"]
     assert after.flaky == before.flaky
-    assert _verdicts(results, after) == ["known", "known", "passed", "known"]
+    assert _verdicts(results, after) == ["known", "known", "passed", "flaky"]
 
 
 @pytest.mark.parametrize("partial", [["--only", "read.*"], ["--store", "codex"]])
