@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
+from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
@@ -108,6 +109,7 @@ class HarnessMessage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     why: str
 
 
+@cache
 def harness_messages() -> tuple[HarnessMessage, ...]:
     """Read the list of what harnesses write by themselves."""
     text = (files("conformance") / "harness.toml").read_text(encoding="utf-8")

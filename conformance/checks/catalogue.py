@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from conformance.checks.characters import ReadsEveryCharacter
 from conformance.checks.check import Probe
-from conformance.checks.damage import ReadsWhatIsLeft, ReadsWhatIsNew
+from conformance.checks.damage import ReadsWhatIsLeft
 from conformance.checks.listing import ListsWhatIsThere
+from conformance.checks.newer import ReadsWhatIsNew
 from conformance.checks.reading import ReadsTheScript, ReadsWithManners
 from conformance.checks.round_trips import ReadsWhatItWrote
 from conformance.checks.writing import WritesASession
 
 PROBES: tuple[Probe, ...] = (
     ReadsTheScript(),
+    ReadsEveryCharacter(),
     ReadsWithManners(),
     ReadsWhatIsLeft(),
     ReadsWhatIsNew(),

@@ -1,11 +1,10 @@
-"""What a reader is checked for when a file is not whole, or newer than the reader."""
+"""What a reader is checked for when a file is not whole."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from conformance.adapters import Adapter, Failed, Offer
 from conformance.checks.check import Place, Probe, Subject, Told
@@ -64,40 +63,6 @@ class ReadsWhatIsLeft(Probe):
             yield Told("damage.rest", words)
 
 
-class ReadsWhatIsNew(Probe):
-    """What a later release may add costs nothing of the conversation."""
-
-    answers: ClassVar[str] = "forward.answers"
-    checks: ClassVar[Mapping[str, str]] = {
-        "forward.answers": "a session with something unknown in it is read",
-        "forward.record": "a record of an unknown kind costs no message",
-        "forward.field": "a field that nobody knows costs no message, and no value",
-    }
-
-    def offered(self, offer: Offer) -> bool:
-        """Reading is enough."""
-        return offer.read
-
-    def subjects(self, place: Place, agent: str) -> Iterator[Subject]:
-        """Yield each recording of the newest release with each addition."""
-        for case in newest(place.corpus, agent):
-            for addition in ("record", "field"):
-                at_stake = (f"forward.{addition}", "forward.answers")
-                yield Subject(f"{case.name}/unknown-{addition}", agent, at_stake)
-
-    def ask(self, adapter: Adapter, subject: Subject, place: Place) -> Iterator[Told]:
-        """Add to a copy what no release has written yet."""
-        name, _, addition = subject.name.rpartition("/unknown-")
-        case = load_case(place.corpus / name, place.corpus)
-        home = laid(case, place.scratch / "newer")
-        path = session_file(home, case.facts.session_path)
-        before = adapter.read(subject.agent, home, case.facts.session_id)
-        (_add_record if addition == "record" else _add_fields)(path, subject.agent)
-        transcript = adapter.read(subject.agent, home, case.facts.session_id)
-        for words in _new(case, before, transcript):
-            yield Told(f"forward.{addition}", words)
-
-
 def _damage(path: Path, kind: str) -> int:
     """Damage a file; return in which line, from 1."""
     lines = path.read_bytes().splitlines(keepends=True)
@@ -111,7 +76,7 @@ def _damage(path: Path, kind: str) -> int:
     return number
 
 
-def _new(case: Case, before: Transcript, after: Transcript) -> Iterator[str]:
+def news(case: Case, before: Transcript, after: Transcript) -> Iterator[str]:
     """Yield what is not as the script says and was as it says before."""
     known = {fault.words for fault in faults(case, before)}
     for fault in faults(case, after):
@@ -122,35 +87,6 @@ def _new(case: Case, before: Transcript, after: Transcript) -> Iterator[str]:
 def _lost(case: Case, whole: Transcript, left: Transcript, *, torn: bool) -> Iterator[str]:
     """Yield what the damage cost, but for the last record where that was torn off."""
     last = max((n for n, one in enumerate(case.truth.messages) if one["thread"] is None), default=0)
-    for words in _new(case, whole, left):
+    for words in news(case, whole, left):
         if not (torn and f"message {last} " in words):
             yield words
-
-
-_UNKNOWN: Mapping[str, Any] = {
-    "claude": {"type": "not-yet-known", "value": {"deep": [1, {"x": None}]}},
-    "codex": {"type": "not_yet_known", "payload": {"type": "not_yet_known", "deep": [1]}},
-    "copilot": {
-        "type": "session.not_yet_known",
-        "id": "0badc0de-2222-4222-8222-000000000001",
-        "parentId": None,
-        "data": {"deep": [1, {"x": None}]},
-    },
-}
-
-
-def _add_record(path: Path, agent: str) -> None:
-    """Put a record of an unknown kind before the last line, dated as the line before it."""
-    lines = path.read_bytes().splitlines(keepends=True)
-    before = json.loads(lines[-2]) if len(lines) > 1 else {}
-    record = {"timestamp": before.get("timestamp", "2026-01-05T09:00:00.000Z"), **_UNKNOWN[agent]}
-    lines.insert(-1, json.dumps(record).encode() + b"\n")
-    path.write_bytes(b"".join(lines))
-
-
-def _add_fields(path: Path, agent: str) -> None:
-    """Put a field that nobody knows first into every record, before its last brace."""
-    del agent
-    added = b'"notYetKnown":{"deep":[1,{"x":null}]}'
-    lines = path.read_bytes().splitlines()
-    path.write_bytes(b"".join(line[:-1] + b"," + added + b"}\n" for line in lines))

@@ -1005,8 +1005,9 @@ def letter(second: int, sender: str, kind: str, words: str, sealed: str | None =
     return item(second, type="agent_message", author=sender, recipient="x", content=content)
 
 
+@pytest.mark.parametrize("word", ["started", "a_word_of_a_later_release"])
 def test_a_spawned_agents_letter_is_its_report_and_its_copied_history_is_not_repeated(
-    tmp_path: Path,
+    tmp_path: Path, word: str
 ):
     asked = call(2, "spawn_agent", {"task_name": "bees", "message": "count"}, namespace="team")
     spawned = meta(
@@ -1021,7 +1022,7 @@ def test_a_spawned_agents_letter_is_its_report_and_its_copied_history_is_not_rep
     child.parent.mkdir(parents=True)
     records = [one | {"ordinal": at} for at, one in enumerate([spawned, *copied, *own_part])]
     child.write_text("".join(f"{json.dumps(one)}\n" for one in records))
-    started = {"id": "c1", "kind": "started", "agent_thread_id": CHILD, "agent_path": "/root/bees"}
+    started = {"id": "c1", "kind": word, "agent_thread_id": CHILD, "agent_path": "/root/bees"}
     parent = read(
         tmp_path,
         user(1, "go"),

@@ -55,6 +55,12 @@ def test_a_byte_order_mark_costs_nothing(tmp_path: Path):
     assert faults(file) == [("byte_order_mark", 1, 0)]
 
 
+def test_a_number_that_no_float_holds_is_kept_as_its_digits(tmp_path: Path):
+    file = read(tmp_path, b'{"n":[1e400,-1E+999,1e308]}\n')
+    assert file.records[0].value == {"n": ["1e400", "-1E+999", 1e308]}
+    assert jsonlines.parse_text('{"n":1e400,"half":"\ud83d"}') == {"n": "1e400", "half": "\ud83d"}
+
+
 def test_integers_longer_than_a_double_are_kept(tmp_path: Path):
     file = read(tmp_path, b'{"n":123456789012345678901234567890}', recover=False)
     assert file.records[0].value == {"n": 123456789012345678901234567890}

@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from math import isinf
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -38,8 +39,17 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON value")
 
 
-_STRICT = json.JSONDecoder(parse_constant=_refuse_constant)
-_LENIENT = json.JSONDecoder(parse_constant=_refuse_constant, strict=False)
+def _number(digits: str) -> float | str:
+    """Return a number as a float; as its digits where no float is so large.
+
+    Infinity would be kept nowhere: JSON has none.
+    """
+    value = float(digits)
+    return digits if isinf(value) else value
+
+
+_STRICT = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_number)
+_LENIENT = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_number, strict=False)
 
 
 _fast = msgspec.json.Decoder().decode
@@ -66,6 +76,17 @@ def _parse_again(raw: bytes) -> Any:
         except orjson.JSONDecodeError:
             pass
     return _decode(_STRICT, raw.decode("utf-8"))
+
+
+def parse_text(text: str) -> Any:
+    """Parse JSON that a record holds in a string, as :func:`parse` does; ValueError if it is none.
+
+    Such a string may hold what no bytes do: half a surrogate pair that is not spelled as one.
+    """
+    try:
+        return _fast(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return _decode(_STRICT, text)
 
 
 def encode(values: Iterable[Any]) -> bytes:

@@ -5,7 +5,26 @@ follows from the easiest way to write one. A module of sins is named as the modu
 that they fail first.
 """
 
-from conformance.fakes.adapters import damage, listing, reading, round_trips, writing
+from conformance.fakes.adapters import (
+    characters,
+    damage,
+    listing,
+    newer,
+    reading,
+    round_trips,
+    writing,
+)
 from conformance.fakes.adapters.fake import Failing, Fake, fakes
 
-__all__ = ["Failing", "Fake", "damage", "fakes", "listing", "reading", "round_trips", "writing"]
+__all__ = [
+    "Failing",
+    "Fake",
+    "characters",
+    "damage",
+    "fakes",
+    "listing",
+    "newer",
+    "reading",
+    "round_trips",
+    "writing",
+]

@@ -7,25 +7,46 @@ every check is at stake in it, the adapters that fail them show.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Set
 from pathlib import Path
 
 from conformance.corpus import releases
 
 AGENTS = ("claude", "codex", "copilot")
 
-COMMANDS = frozenset({"command-ok", "command-fails", "subagent"})
+COMMANDS = frozenset({"command-ok", "command-fails", "parallel-calls", "subagent"})
 """Recordings in which a command is run."""
 
-SCENARIOS = frozenset({"plain-exchange", "image-in", "rewind"}) | COMMANDS
+CALLS = frozenset({"mcp-call"})
+"""Recordings in which a tool is called with arguments of its own."""
+
+SCENARIOS = frozenset({"plain-exchange", "image-in", "rewind"}) | COMMANDS | CALLS
 """Every recording, of each agent's newest release."""
 
 DAMAGED = frozenset(f"command-ok/{kind}" for kind in ("torn-tail", "junk-line", "nul-line"))
 RECORD = frozenset(f"{scenario}/unknown-record" for scenario in SCENARIOS)
 FIELD = frozenset(f"{scenario}/unknown-field" for scenario in SCENARIOS)
 
+VALUE = frozenset(
+    f"{scenario}/unknown-value" for scenario in ("command-fails", "mcp-call", "subagent")
+)
+"""Codex's recordings that are the first to hold a word of the format's in such a place."""
+
 FAILING = "CommandExecution/exit-three"
 MADE = frozenset({"UserMessage/plain", FAILING})
 """Every made conversation."""
+
+
+def planted(kind: str, scenarios: Set[str] = frozenset({"command-ok", "mcp-call"})) -> Set[str]:
+    """Return the subjects in which something uncommon is planted."""
+    return {f"{scenario}/{kind}" for scenario in scenarios}
+
+
+SAID = {f"read.{kind}": planted(kind) for kind in ("edges", "half-pairs", "parts")}
+"""What is planted in what a model says."""
+
+PLANTED = planted("numbers", CALLS) | planted("output-edges") | set[str]().union(*SAID.values())
+"""Everything that is planted."""
 
 
 def lay_miniature(whole: Path, small: Path) -> None:

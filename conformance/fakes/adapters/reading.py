@@ -18,8 +18,11 @@ from conformance.fakes.adapters.miniature import (
     FAILING,
     FIELD,
     MADE,
+    PLANTED,
     RECORD,
+    SAID,
     SCENARIOS,
+    VALUE,
 )
 from transcripts.model import (
     AgentMessage,
@@ -59,7 +62,7 @@ class DropsExitCodes(ReadsWrongly):
 
 
 class DropsAnswers(ReadsWrongly):
-    fails: ClassVar[Failing] = {"read.messages": SCENARIOS, "round-trip.kept": MADE}
+    fails: ClassVar[Failing] = {"read.messages": SCENARIOS, "round-trip.kept": MADE, **SAID}
 
     def messages(self, messages: Messages) -> Iterator[Any]:
         last = max(n for n, one in enumerate(messages) if isinstance(one, AgentMessage))
@@ -112,6 +115,7 @@ class TrimsWords(ReadsWrongly):
     # Words that are cut are others: the ones are gone, the others were not sent.
     fails: ClassVar[Failing] = {
         "read.texts": SCENARIOS,
+        **SAID,
         "round-trip.kept": MADE,
         "round-trip.nothing-added": MADE,
     }
@@ -144,7 +148,7 @@ class EmptiesResults(ReadsWrongly):
 
 class CallsEverythingCompleted(ReadsWrongly):
     fails: ClassVar[Failing] = {
-        "read.statuses": {"command-fails"},
+        "read.statuses": {"command-fails", "mcp-call"},
         "round-trip.kept": {FAILING},
     }
 
@@ -199,9 +203,10 @@ class GivesRandomIds(ReadsWrongly):
 class ReadsNothing(Fake):
     fails: ClassVar[Failing] = {
         "read.answers": SCENARIOS,
+        "read.planted": PLANTED,
         "read.again": SCENARIOS,
         "damage.recovered": DAMAGED,
-        "forward.answers": RECORD | FIELD,
+        "forward.answers": RECORD | FIELD | VALUE,
         "round-trip.answers": MADE,
     }
 

@@ -5,11 +5,10 @@ A field of an odd type costs that field and never the record.
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
-from typing import Any, NoReturn
+from typing import Any
 
-import msgspec
+from transcripts.records import jsonlines
 
 
 def text(value: Any) -> str | None:
@@ -35,28 +34,6 @@ def integer(value: Any) -> int | None:
 def flag(value: Any) -> bool | None:
     """Return the value if it is true or false."""
     return value if isinstance(value, bool) else None
-
-
-def parsed(value: str) -> Any:
-    """Return the JSON value that a string holds; ValueError if it holds none.
-
-    The standard library reads what the fast decoder refuses: half a surrogate pair.
-    """
-    try:
-        return _fast(value)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        pass
-    try:
-        return json.loads(value, parse_constant=_refuse_constant)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
-
-
-_fast = msgspec.json.Decoder().decode
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value")
 
 
 def moment(value: Any) -> datetime | None:
@@ -87,6 +64,6 @@ def milliseconds(value: Any) -> float | None:
 def json_object(words: str) -> dict[str, Any]:
     """Return the object that a string is the JSON of, else an empty one."""
     try:
-        return mapping(parsed(words))
+        return mapping(jsonlines.parse_text(words))
     except ValueError:
         return {}

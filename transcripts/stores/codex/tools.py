@@ -14,7 +14,8 @@ from urllib.parse import unquote
 
 from transcripts.model import Status
 from transcripts.narration import split_name
-from transcripts.stores.codex.foreign import integer, items, mapping, parsed, text
+from transcripts.records import jsonlines
+from transcripts.stores.codex.foreign import integer, items, mapping, text
 
 COMMANDS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec"})
 EXEC = "exec_command"
@@ -229,7 +230,7 @@ def _json_result(output: str) -> Framed | None:
     if not output.startswith('{"output":') or not output.endswith("}"):
         return None
     try:
-        value = mapping(parsed(output))
+        value = mapping(jsonlines.parse_text(output))
     except ValueError:
         return None
     body = text(value.get("output"))

@@ -25,9 +25,10 @@ from transcripts.model import (
     UserQuestion,
 )
 from transcripts.narration import content_text
+from transcripts.records import jsonlines
 from transcripts.stores.codex import patches, tools
 from transcripts.stores.codex.dialects.responses import content_of
-from transcripts.stores.codex.foreign import items, json_object, mapping, parsed, text
+from transcripts.stores.codex.foreign import items, json_object, mapping, text
 from transcripts.stores.codex.reading.drafts import Called, Evidence
 
 _PLAN_STATUSES = ("pending", "in_progress", "completed")
@@ -404,7 +405,7 @@ def _blocks(body: str) -> Content:
     """Return an MCP result's text, or the content blocks that it is the JSON of."""
     if body.startswith('[{"'):
         try:
-            value = parsed(body)
+            value = jsonlines.parse_text(body)
         except ValueError:
             return (Text(text=body),)
         blocks = [mapping(one) for one in items(value)]

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, get_args
 
 from transcripts.model import Text
-from transcripts.records import Record
+from transcripts.records import Record, jsonlines
 from transcripts.stores.codex.dialects import flat, shapes
 from transcripts.stores.codex.dialects.events import evidence_in, evidence_of
 from transcripts.stores.codex.dialects.responses import content_of, numbered_content, spoken_text
-from transcripts.stores.codex.foreign import integer, items, mapping, moment, parsed, text
+from transcripts.stores.codex.foreign import integer, items, mapping, moment, text
 from transcripts.stores.codex.reading import authors
 from transcripts.stores.codex.reading.attic import Attic
 from transcripts.stores.codex.reading.bookkeeping import REVIEWS
@@ -437,7 +437,7 @@ def _arguments(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return parsed(value)
+        return jsonlines.parse_text(value)
     except ValueError:
         return value
 

@@ -223,7 +223,8 @@ class Joining:
     def activity(self, item: dict[str, Any]) -> None:
         """Take in where a spawned agent runs; its end is told elsewhere."""
         draft = self._calls.get(text(item.get("id")) or "")
-        if draft is None or item.get("kind") != "started" or draft.evidence is not None:
+        later = item.get("kind") in _LATER_ACTIVITIES
+        if draft is None or later or draft.evidence is not None:
             self._state.count("event_msg/item_completed/SubAgentActivity")
             return
         self.evidence(
@@ -241,6 +242,10 @@ class Joining:
         for draft in self._calls.values():
             if not draft.has_output and (turn is None or draft.turn == turn):
                 draft.interrupted = True
+
+
+_LATER_ACTIVITIES = frozenset({"interacted", "interrupted", "completed"})
+"""What is told of an agent that runs already. Any other word, a new one too, says where it runs."""
 
 
 def _background_id(draft: Called) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +22,7 @@ from transcripts.model import (
     UserQuestion,
     WebSearch,
 )
+from transcripts.records import jsonlines
 from transcripts.stores.copilot import tools
 from transcripts.stores.copilot.assets import Assets
 from transcripts.stores.copilot.foreign import mapping, mappings, string
@@ -82,8 +82,8 @@ def requested(request: Asked, start: Asked) -> dict[str, Any]:
 
 def _parsed(text: str) -> Any:
     try:
-        value: Any = json.loads(text)
-    except (ValueError, RecursionError):
+        value: Any = jsonlines.parse_text(text)
+    except ValueError:
         return text
     return value if isinstance(value, dict) else text
 
