@@ -20,7 +20,7 @@ from conformance.formats.records import Gathering, Named
 from conformance.formats.schema import Schema, schema_of, schema_text
 from conformance.formats.tables import table
 
-RESERVED = frozenset({"resume.json"})
+RESERVED = frozenset({"resume.json", "offered.json"})
 """Files that lie beside a release's snapshots and are none."""
 
 

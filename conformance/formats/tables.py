@@ -75,7 +75,9 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     ``roots`` are the directories of a home that hold sessions; ``files`` is searched from the
     first on; ``vocabulary`` are strings of the format's own, ``maps`` objects whose keys are
-    data, ``opaque`` values that a person, a model or a server shapes.
+    data, ``opaque`` values that a person, a model or a server shapes. ``identity`` and ``parent``
+    are the fields by which records point to each other, ``response`` names the model's response
+    that a record is part of; None where the format has none.
     """
 
     roots: tuple[str, ...]
@@ -85,6 +87,9 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     opaque: tuple[str, ...]
     variants: tuple[VariantRule, ...]
     aliases: tuple[Alias, ...]
+    identity: str | None = None
+    parent: str | None = None
+    response: str | None = None
 
     def rule_of(self, path: str) -> FileRule | None:
         """Return what a file holds, by its path with ``/``; None for one of no known kind."""
