@@ -16,6 +16,7 @@ from conformance.adapters.errors import AdapterError
 from conformance.commands.check import check_command
 from conformance.commands.corpus import corpus_group
 from conformance.commands.docs import docs
+from conformance.commands.drift import drift_command
 from conformance.commands.live import live
 from conformance.commands.matrix import matrix
 from conformance.commands.record import record
@@ -36,7 +37,7 @@ def conformance() -> None:
     """Golden recordings of coding-agent CLIs, and what survives between their stores."""
 
 
-for _command in (matrix, record, check_command, live, corpus_group, schema, docs):
+for _command in (matrix, record, check_command, live, drift_command, corpus_group, schema, docs):
     conformance.add_command(_command)
 
 

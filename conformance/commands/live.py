@@ -81,6 +81,12 @@ from transcripts.stores.base import agents
     help="Measure instead how a release resumes files with one defect each; kept beside the "
     "schemas.",
 )
+@click.option(
+    "--offered",
+    "offering",
+    metavar="AGENT@VERSION",
+    help="Measure instead which tools a release offers its model; kept beside the schemas.",
+)
 @format_option("json", "markdown")
 def live(
     cases: tuple[str, ...],
@@ -97,6 +103,7 @@ def live(
     agreed: bool,
     clean: bool,
     measured: str | None,
+    offering: str | None,
     form: str,
 ) -> None:
     """Drive the real CLIs, on loopback, against a scripted model.
@@ -108,13 +115,25 @@ def live(
     passes, 3 if none ran: what was skipped counts as neither.
     """
     if real:
-        if releases or control or every or keep or page or measured or form == "markdown":
+        if (
+            releases
+            or control
+            or every
+            or keep
+            or page
+            or measured
+            or offering
+            or form == "markdown"
+        ):
             raise click.UsageError("--real takes your own CLIs as they are, and keeps no results")
         _live_really(cases, sources, targets, adapter, agreed, clean, form)
     if agreed or clean:
         raise click.UsageError("--yes and --clean go with --real")
     if measured is not None:
         _measure(measured, form)
+        return
+    if offering is not None:
+        _ask_offered(offering, form)
         return
     if every and (releases or sources):
         raise click.UsageError("--every-release chooses the releases and the sources by itself")
@@ -177,6 +196,23 @@ def _live_really(
     else:
         real.show(outcome.report)
     sys.exit(FAILED if outcome.harmed else command.exit_code(outcome.report.results))
+
+
+def _ask_offered(release: str, form: str) -> None:
+    agent, version = release_named(release)
+    if not is_checkout():
+        raise CouldNotRun("what is measured is kept in a checkout of the source only")
+    try:
+        from conformance import offered  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise without_extra("driving a CLI", error) from error
+    with progress() as tick:
+        tools, path = offered.renew(agent, version, find_schemas(), tick)
+    if form == "json":
+        click.echo(offered.text(tools).decode(), nl=False)
+    else:
+        click.echo("\n".join(tools.tools))
+        click.echo(f"{path} written", err=True)
 
 
 def _measure(release: str, form: str) -> None:

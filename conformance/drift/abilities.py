@@ -20,6 +20,7 @@ def compare_abilities(before: Side, after: Side, scenarios: Iterable[str]) -> It
     yield from _possible(before, after)
     yield from _resumed(before, after)
     yield from _forgotten(before, after, scenarios)
+    yield from _kept(before, after, scenarios)
 
 
 def _tools(before: Side, after: Side) -> Iterator[Change]:
@@ -59,6 +60,29 @@ def _forgotten(before: Side, after: Side, scenarios: Iterable[str]) -> Iterator[
             yield Change("resume-forgets", f"{FORGETTING} in {name}", "", told, (name,))
         if told := _kinds(old.truth.messages, forgot - forgets):
             yield Change("resume-remembers", f"{FORGETTING} in {name}", told, "", (name,))
+
+
+def _kept(before: Side, after: Side, scenarios: Iterable[str]) -> Iterator[Change]:
+    """Yield what only one side keeps of what the script caused."""
+    old, new = _unkept(before, scenarios), _unkept(after, scenarios)
+    for value in sorted({*old, *new}):
+        was, now = old.get(value, set()), new.get(value, set())
+        if lost := now - was:
+            yield Change("value-lost", f"kept:{value}", "", value, tuple(sorted(lost)))
+        if found := was - now:
+            yield Change("value-kept", f"kept:{value}", value, "", tuple(sorted(found)))
+
+
+def _unkept(side: Side, scenarios: Iterable[str]) -> dict[str, set[str]]:
+    """Return the values that the files of a release do not hold, by kind of message and field."""
+    found: dict[str, set[str]] = {}
+    for name in scenarios:
+        case = side.cases[name]
+        for one in case.facts.unrecorded:
+            kind = str(case.truth.messages[one.message]["kind"])
+            for value in (kind,) if one.fields is None else (f"{kind}.{it}" for it in one.fields):
+                found.setdefault(value, set()).add(name)
+    return found
 
 
 def _kinds(messages: Iterable[object], numbers: Iterable[int]) -> str:

@@ -9,7 +9,7 @@ from conformance.drift.abilities import compare_abilities
 from conformance.drift.findings import Change, Finding, findings
 from conformance.drift.kinds import compare_kinds
 from conformance.drift.layouts import compare_layouts
-from conformance.drift.links import compare_links, without_streams
+from conformance.drift.links import Records, compare_links
 from conformance.drift.sides import Side, common
 from conformance.drift.wordings import compare_wordings
 from conformance.formats.observing import Observer, observe
@@ -28,23 +28,17 @@ def changes(before: Side, after: Side) -> Iterator[Change]:
     scenarios = common(before, after).scenarios
     rules = table(before.agent)
     old, new = _records(before.cases, scenarios), _records(after.cases, scenarios)
-    streamed = [
-        name
-        for name in scenarios
-        if before.cases[name].facts.streams and after.cases[name].facts.streams
-    ]
+    files, streams = _of_files(old, scenarios), _of_streams(old, before, after)
+    now_files, now_streams = _of_files(new, scenarios), _of_streams(new, before, after)
 
     def names(bits: int) -> tuple[str, ...]:
         return tuple(name for at, name in enumerate(scenarios) if bits >> at & 1)
 
     yield from compare_layouts(before.cases, after.cases, scenarios)
-    yield from compare_kinds(
-        _observed(old, scenarios, streamed, rules),
-        _observed(new, scenarios, streamed, rules),
-        names,
-    )
-    files = {name: without_streams(old[name]) for name in scenarios}
-    now_files = {name: without_streams(new[name]) for name in scenarios}
+    for one, other in ((files, now_files), (streams, now_streams)):
+        yield from compare_kinds(
+            _observed(one, scenarios, rules), _observed(other, scenarios, rules), names
+        )
     yield from compare_links(files, now_files, rules)
     yield from compare_wordings(before.agent, files, now_files)
     yield from compare_abilities(before, after, scenarios)
@@ -54,20 +48,30 @@ def _records(cases: Mapping[str, Case], scenarios: Iterable[str]) -> dict[str, l
     return {name: records_of(cases[name]) for name in scenarios}
 
 
-def _observed(
-    records: Mapping[str, Sequence[Named]],
-    scenarios: Sequence[str],
-    streamed: Iterable[str],
-    rules: Table,
-) -> dict[str, Observer]:
-    """Return what was seen of each kind; of streams only where both sides have them."""
-    told = set(streamed)
+def _of_files(records: Records, scenarios: Iterable[str]) -> dict[str, list[Named]]:
+    return {name: [one for one in records[name] if not _is_told(one)] for name in scenarios}
+
+
+def _of_streams(records: Records, before: Side, after: Side) -> dict[str, list[Named]]:
+    """Return what was told to programs, of the scenarios in which both sides told something."""
+    return {
+        name: [one for one in all_of_it if _is_told(one)]
+        for name, all_of_it in records.items()
+        if before.cases[name].facts.streams and after.cases[name].facts.streams
+    }
+
+
+def _is_told(record: Named) -> bool:
+    return record.kind.startswith("stream/")
+
+
+def _observed(records: Records, scenarios: Sequence[str], rules: Table) -> dict[str, Observer]:
+    """Return what was seen of each kind."""
     return observe(
         (
             (one.kind, one.value, 1 << at)
             for at, name in enumerate(scenarios)
-            for one in records[name]
-            if name in told or not one.kind.startswith("stream/")
+            for one in records.get(name, ())
         ),
         rules,
     )

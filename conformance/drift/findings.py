@@ -99,11 +99,16 @@ def findings(agent: str, changes: Iterable[Change]) -> list[Finding]:
     return sorted(found, key=_order)
 
 
+def worse(one: Severity, other: Severity) -> Severity:
+    """Return the more severe of two."""
+    return SEVERITIES[min(SEVERITIES.index(one), SEVERITIES.index(other))]
+
+
 def worst(finding: Finding, policy: Policy) -> Severity:
     """Return how bad a finding is for whom a policy cares."""
     if policy == "reader":
         return finding.reader
-    return min(finding.reader, finding.writer, key=SEVERITIES.index)
+    return worse(finding.reader, finding.writer)
 
 
 def fails(finding: Finding, policy: Policy) -> bool:

@@ -7,6 +7,7 @@ what is merely alike stays gone and new.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -37,7 +38,8 @@ def compare_kinds(
     """Yield every change of records, given what was seen of each kind on both sides."""
     gone = {kind: before[kind].root for kind in sorted(before.keys() - after.keys())}
     come = {kind: after[kind].root for kind in sorted(after.keys() - before.keys())}
-    same = _same(gone, come)
+    shared = _shared([one.root for one in (*before.values(), *after.values())])
+    same = _same(gone, come, shared)
     for one in same:
         yield Change(one.rule, one.before, one.before, one.after, names(one.bits))
     kept = sorted(before.keys() & after.keys())
@@ -89,18 +91,20 @@ class _Same(NamedTuple):
         return self.after if "#" in self.after else f"{self.after}#"
 
 
-def _same(gone: Mapping[str, Node], come: Mapping[str, Node]) -> list[_Same]:
+def _same(
+    gone: Mapping[str, Node], come: Mapping[str, Node], shared: frozenset[str]
+) -> list[_Same]:
     """Return the kinds that are one: renamed, put into another, or taken out of one."""
     found: list[_Same] = []
-    for rule, olds, news, least in (
-        ("kind-renamed", gone, come, _ALIKE),
-        ("kind-wrapped", gone, _insides(come), _INSIDE),
-        ("kind-unwrapped", _insides(gone), come, _INSIDE),
+    for rule, olds, news, least, beside in (
+        ("kind-renamed", gone, come, _ALIKE, shared),
+        ("kind-wrapped", gone, _insides(come), _INSIDE, frozenset[str]()),
+        ("kind-unwrapped", _insides(gone), come, _INSIDE, frozenset[str]()),
     ):
         claimed = {_kind(one.before) for one in found}, {_kind(one.after) for one in found}
         left = {place: node for place, node in olds.items() if _kind(place) not in claimed[0]}
         new = {place: node for place, node in news.items() if _kind(place) not in claimed[1]}
-        found += [_Same(rule, a, b, left[a], new[b]) for a, b in _matched(left, new, least)]
+        found += [_Same(rule, a, b, left[a], new[b]) for a, b in _matched(left, new, least, beside)]
     return found
 
 
@@ -118,15 +122,21 @@ def _insides(kinds: Mapping[str, Node]) -> dict[str, Node]:
     }
 
 
+def _shared(kinds: Sequence[Node]) -> frozenset[str]:
+    """Return the fields that most records have: by an envelope no kind is known."""
+    counts = Counter(field for kind in kinds for field in set(_outline(kind)))
+    return frozenset(field for field, count in counts.items() if 2 < len(kinds) < 2 * count)
+
+
 def _matched(
-    olds: Mapping[str, Node], news: Mapping[str, Node], least: float
+    olds: Mapping[str, Node], news: Mapping[str, Node], least: float, shared: frozenset[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield the pairs that are each other's best match; a tie is none, unless a name decides."""
     scores = {
         (old, new): score
         for old in olds
         for new in news
-        if (score := _likeness(olds[old], news[new])) >= least
+        if (score := _likeness(olds[old], news[new], shared)) >= least
     }
     for (old, new), score in scores.items():
         rivals = [
@@ -144,8 +154,8 @@ def _last(kind: str) -> str:
     return _kind(kind).rpartition("/")[2]
 
 
-def _likeness(old: Node, new: Node) -> float:
-    one, other = set(_outline(old)), set(_outline(new))
+def _likeness(old: Node, new: Node, shared: frozenset[str]) -> float:
+    one, other = set(_outline(old)) - shared, set(_outline(new)) - shared
     if min(len(one), len(other)) < _FEWEST:
         return 0.0
     return len(one & other) / len(one | other)
@@ -212,7 +222,9 @@ def _is_renamed(gone: Gone, come: Gone, removed: Iterable[Gone], added: Iterable
 
 
 def _is_moved(gone: Gone, come: Gone) -> bool:
-    return _held(gone.node) == _held(come.node) and gone.place != come.place
+    """Whether two fields of one name are one: alike in what they hold and in what shows them."""
+    shown = gone.node.scenarios & ~come.node.scenarios == 0
+    return shown and _held(gone.node) == _held(come.node) and gone.place != come.place
 
 
 def _held(node: Node) -> tuple[object, ...]:

@@ -7,7 +7,7 @@ holds. ``conformance/formats/<agent>.toml`` names the fields.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from conformance.drift.findings import Change
@@ -104,8 +104,3 @@ def value_at(record: Any, place: str) -> Any:
             return None
         record = record.get(key)
     return record
-
-
-def without_streams(records: Iterable[Named]) -> list[Named]:
-    """Return the records of files: what is told to programs has no links."""
-    return [one for one in records if not one.kind.startswith("stream/")]

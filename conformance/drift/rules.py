@@ -72,7 +72,7 @@ _TABLE = (
     ),
     Rule(
         "kind-renamed", "error", "error", "kinds", "kind-renamed",
-        "the record {before} is now {after}, with the same fields",
+        "the record {before} is now {after}, with nearly the same fields",
         "Readers and writers know the old name.",
     ),
     Rule(
@@ -201,6 +201,19 @@ _TABLE = (
         "{before} is now {after}",
         "What is read from the text alone (an exit code) is no longer found.",
         "Text is written for a model, which understands either.",
+    ),
+    # ---------------------------------------------------------- what is kept at all
+    Rule(
+        "value-lost", "error", "info", "abilities", "value-kept",
+        "what happened is no longer in the files: {after}",
+        "No reader can tell what the CLI did not write down.",
+        "What the CLI keeps of its own sessions says nothing of what it resumes.",
+    ),
+    Rule(
+        "value-kept", "info", "info", "abilities", "value-lost",
+        "what happened was not in the files, and is now: {before}",
+        "Readers may find more than they used to.",
+        "What the CLI keeps of its own sessions says nothing of what it resumes.",
     ),
     # ---------------------------------------------------------- databases
     Rule(

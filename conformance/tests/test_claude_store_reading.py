@@ -717,6 +717,19 @@ def test_a_field_of_an_odd_type_costs_that_field_only(tmp_path: Path) -> None:
     assert transcript.messages[1].status == "completed"
 
 
+def test_a_key_that_is_half_a_surrogate_pair_costs_nothing_else(tmp_path: Path) -> None:
+    rows = Rows()
+    rows.user("hello")
+    rows.assistant(calls("toolu_1", "Bash", command="ls"))
+    rows.result("toolu_1", "ok", toolUseResult={"\ud800": None, "interrupted": False})
+    rows.assistant(says("done"))
+    assert [m.kind for m in read(tmp_path, rows).messages] == [
+        "UserMessage",
+        "CommandExecution",
+        "AgentMessage",
+    ]
+
+
 def test_usage_is_counted_once_a_response_with_its_last_counts(tmp_path: Path) -> None:
     rows = Rows()
     rows.user("hello")

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -210,6 +211,22 @@ def test_recovery_returns_all_that_stands_on_whole_lines(data: st.DataObject) ->
             CopilotStore.read_path(file)
     said = [texts(getattr(message, "content", ())) for message in found]
     assert [word for word in words if word and word not in said] == []
+
+
+@pytest.mark.parametrize("where", ["data", "result", "toolRequests", "usage"])
+def test_a_key_that_is_half_a_surrogate_pair_costs_nothing_else(where: str, tmp_path: Path) -> None:
+    half: dict[str, Any] = {"\ud800": None}
+    data = {
+        "data": half,
+        "result": {"result": {**half, "content": "said"}},
+        "toolRequests": {"toolRequests": [half]},
+        "usage": {"usage": half},
+    }[where]
+    events = Events()
+    events.user("before")
+    events.lines.append({"type": "tool.execution_complete", "id": "odd", "data": data})
+    transcript = CopilotStore.read_path(events.write(tmp_path))
+    assert texts(getattr(transcript.messages[0], "content", ())) == "before"
 
 
 @QUIET

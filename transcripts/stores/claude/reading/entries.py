@@ -313,7 +313,14 @@ def _counts(value: dict[str, Any]) -> Counts:
 
 def _side(value: Any) -> str | list[Nothing] | Side | None:
     if isinstance(value, dict):
-        return msgspec.convert(value, Side)
+        # Nothing is converted: a key that is no text (half a surrogate pair) would be refused.
+        return Side(
+            **{
+                field.name: value[field.encode_name]
+                for field in msgspec.structs.fields(Side)
+                if field.encode_name in value
+            }
+        )
     return [NOTHING for _ in value] if isinstance(value, list) else _text(value)
 
 

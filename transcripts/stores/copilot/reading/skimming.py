@@ -8,12 +8,14 @@ objects is read whole instead, by :func:`of_whole`; both make the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from transcripts.stores.copilot.foreign import integer, mapping, mappings
+
+_S = TypeVar("_S", bound=msgspec.Struct)
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
@@ -115,11 +117,26 @@ def data_of(data: Mapping[str, Any]) -> Data:
     """Return what is read of an event's data."""
     kept = dict(data)
     requests, usage, result = data.get("toolRequests"), data.get("usage"), data.get("result")
-    kept["toolRequests"] = mappings(requests) if isinstance(requests, list) else None
+    kept["toolRequests"] = (
+        [_taken(Asked, one) for one in mappings(requests)] if isinstance(requests, list) else None
+    )
     kept["usage"] = _counts_of(usage) if isinstance(usage, dict) else None
-    if result is not None and not isinstance(result, dict | str):
+    if isinstance(result, dict):
+        kept["result"] = _taken(Result, result)
+    elif result is not None and not isinstance(result, str):
         kept["result"] = None
-    return msgspec.convert(kept, Data)
+    return _taken(Data, kept)
+
+
+def _taken(kind: type[_S], value: Mapping[str, Any]) -> _S:
+    """Return the fields of an object that are read, as they are.
+
+    Nothing is converted: a key that is no text (half a surrogate pair) would be refused.
+    """
+    fields = msgspec.structs.fields(kind)
+    return kind(
+        **{field.name: value[field.encode_name] for field in fields if field.encode_name in value}
+    )
 
 
 def _counts_of(usage: Mapping[str, Any]) -> Counts:

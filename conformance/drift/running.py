@@ -1,0 +1,72 @@
+"""One run of ``conformance drift``: two sides obtained, compared, and asked what broke."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conformance.drift.accepting import NAME, accept, load_accepted, unused
+from conformance.drift.breakage import misread
+from conformance.drift.comparing import compare
+from conformance.drift.findings import DriftReport, Policy, fails
+from conformance.drift.obtaining import Obtained, obtained
+from conformance.drift.sides import common
+from conformance.matrix import Tick
+
+
+def drift(
+    agent: str,
+    before: str,
+    after: str,
+    corpus: Path,
+    schemas: Path,
+    *,
+    policy: Policy = "reader",
+    tick: Tick = lambda _: None,
+) -> DriftReport:
+    """Compare two exact releases of an agent; what is not recorded is installed and recorded."""
+    with (
+        obtained(agent, before, corpus, schemas, tick) as old,
+        obtained(agent, after, corpus, schemas, tick) as new,
+    ):
+        tick(f"comparing {agent} {before} and {after}")
+        accepted = load_accepted(schemas / NAME)
+        found = accept(compare(old.side, new.side), accepted)
+        shared = common(old.side, new.side)
+        wrong = [*old.failed, *new.failed]
+        unread = list(misread(new.side.cases))
+        unresumed = _unresumed(agent, after, corpus, new, tick)
+    return DriftReport(
+        agent=agent,
+        from_=before,
+        to=after,
+        policy=policy,
+        findings=found,
+        reader_ok=not unread and not wrong,
+        writer_ok=None if unresumed is None else not unresumed,
+        broken=[*wrong, *unread, *(unresumed or ())],
+        compared=shared.scenarios,
+        not_compared=shared.others,
+        unused=unused(found, accepted, agent, after),
+    )
+
+
+def is_bad(report: DriftReport) -> bool:
+    """Whether a run fails: for what its policy names, for what broke, for stale acceptances."""
+    if report.policy == "report":
+        return False
+    broken = report.reader_ok is False or (
+        report.writer_ok is False and report.policy in ("roundtrip", "strict")
+    )
+    drifted = any(fails(finding, report.policy) for finding in report.findings)
+    return broken or drifted or bool(report.unused)
+
+
+def _unresumed(
+    agent: str, release: str, corpus: Path, new: Obtained, tick: Tick
+) -> list[str] | None:
+    """Return what a release that was installed for this does not resume, None for any other."""
+    if not new.live:
+        return None
+    from conformance.drift.resuming import not_resumed  # noqa: PLC0415 - the CLIs' own extra
+
+    return list(not_resumed(agent, release, corpus, tick))

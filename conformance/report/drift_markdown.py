@@ -1,0 +1,60 @@
+"""A drift report as the body of an issue."""
+
+from __future__ import annotations
+
+from conformance.drift.findings import DriftReport
+from conformance.drift.rules import SEVERITIES
+from conformance.report.drift import alike, answers, scenarios
+
+_HEADS = {
+    "error": "Breaks readers or writers",
+    "warning": "May break some",
+    "info": "For information",
+}
+
+
+def issue(report: DriftReport) -> str:
+    """Return the report in Markdown; what is for information alone is folded."""
+    lines = [f"# {report.agent} {report.from_} → {report.to}", ""]
+    lines += [f"- **{question}** {answer}" for question, answer in answers(report)]
+    lines += [f"- Compared in {len(report.compared)} scenarios: {', '.join(report.compared)}.", ""]
+    if report.broken or report.unused:
+        lines += ["## Broken", "", *(f"- {_text(one)}" for one in report.broken)]
+        lines += [*(f"- {_text(one)}" for one in report.unused), ""]
+    groups = alike(report.findings)
+    for severity in SEVERITIES:
+        of_it = [group for group in groups if group.severity == severity]
+        if not of_it:
+            continue
+        table = [
+            "| rule | where | what | seen in | fingerprint |",
+            "|---|---|---|---|---|",
+        ]
+        for group in of_it:
+            one = group.first
+            seen = scenarios(one.scenarios, len(report.compared))
+            done = f" (accepted by {_text(one.accepted)})" if one.accepted else ""
+            table.append(
+                f"| {one.rule} | {_code(group.place)} | {_text(group.text)}{done} "
+                f"| {seen} | `{one.fingerprint}` |"
+            )
+        if severity == "info":
+            head = f"{_HEADS[severity]}: {len(of_it)}"
+            lines += [f"<details><summary>{head}</summary>", "", *table, "", "</details>", ""]
+        else:
+            lines += [f"## {_HEADS[severity]}", "", *table, ""]
+    return "\n".join(lines)
+
+
+def _text(words: str) -> str:
+    """Return words that Markdown and HTML take for nothing but words."""
+    escaped = words.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
+    for sign in "`*_[]":
+        escaped = escaped.replace(sign, f"\\{sign}")
+    return " ".join(escaped.split())
+
+
+def _code(words: str) -> str:
+    """Return words as code in a table's cell."""
+    fence = "``" if "`" in words else "`"
+    return f"{fence}{' '.join(words.split()).replace('|', chr(92) + '|')}{fence}"
