@@ -16,12 +16,14 @@ import msgspec
 from conformance.adapters.messages import ANSWERS, MESSAGES
 from conformance.checks.check import CheckReport
 from conformance.corpus import CannotFile, CaseFile, TruthFile
+from conformance.drift.findings import DriftReport
 from conformance.formats.judging import FormatDocument
 from conformance.handmade import Reasoned
 from conformance.livechecks.results import LiveReport
 from conformance.verdicts import Cell
 from conformance.witnesses import StoredWitnesses
 from live.model.history import Entry
+from live.offered import OfferedTools
 from live.resume_rules import ResumeRules
 from transcripts.hooks.joining import Join
 from transcripts.hooks.recording.installing import Installation, Uninstallation
@@ -165,6 +167,7 @@ SHAPES: Mapping[str, Any] = {
     "case": CaseFile,
     "check": CheckReport,
     "conversion": ConversionDocument,
+    "drift": DriftReport,
     "exchange": ExchangeLine,
     "format": FormatDocument,
     "hand-made": Reasoned,
@@ -177,6 +180,7 @@ SHAPES: Mapping[str, Any] = {
     "index": IndexDocument,
     "live": LiveReport,
     "matrix": MatrixDocument,
+    "offered": OfferedTools,
     "resume": ResumeRules,
     "sessions": SessionsDocument,
     "transcript": TranscriptDocument,

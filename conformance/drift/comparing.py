@@ -14,7 +14,7 @@ from conformance.drift.sides import Side, common
 from conformance.drift.wordings import compare_wordings
 from conformance.formats.observing import Observer, observe
 from conformance.formats.records import Named
-from conformance.formats.snapshots import records_of
+from conformance.formats.snapshots import known_records
 from conformance.formats.tables import Table, table
 
 
@@ -45,7 +45,8 @@ def changes(before: Side, after: Side) -> Iterator[Change]:
 
 
 def _records(cases: Mapping[str, Case], scenarios: Iterable[str]) -> dict[str, list[Named]]:
-    return {name: records_of(cases[name]) for name in scenarios}
+    """Return every record that can be read; a file of no known kind is told by its name."""
+    return {name: known_records(cases[name])[0] for name in scenarios}
 
 
 def _of_files(records: Records, scenarios: Iterable[str]) -> dict[str, list[Named]]:

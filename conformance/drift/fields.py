@@ -16,10 +16,8 @@ from conformance.formats.observing import Node
 Names = Callable[[int], tuple[str, ...]]
 """The scenarios of a set of bits."""
 
-_ENCODINGS = frozenset(
-    ("uuid", "date-time", "date-time.3", "date-time.more", "date", "hex", "digits", "uri")
-)
-"""Ways of writing that are no free text. A path is none of them: prose may begin with a slash."""
+_ENCODINGS = frozenset(("uuid", "date-time", "date-time.3", "date-time.more", "date", "hex", "uri"))
+"""Ways of writing that are no free text, as a path or a number may be."""
 
 
 class Gone(NamedTuple):
@@ -97,13 +95,8 @@ class _Comparison:
         # Where only null was ever seen, nobody knows the type.
         if not old or not new or old == new:
             return
-        if old < new:
-            rule, said, now = "type-widened", old, new - old
-        elif new < old:
-            rule, said, now = "type-narrowed", old, new
-        else:
-            rule, said, now = "type-changed", old, new
-        self._change(rule, place, " or ".join(sorted(said)), " or ".join(sorted(now)), both)
+        rule = "type-widened" if old < new else "type-narrowed" if new < old else "type-changed"
+        self._change(rule, place, " or ".join(sorted(old)), " or ".join(sorted(new)), both)
 
     def _strings(self, place: str, before: Node, after: Node) -> None:
         if not before.types["string"] or not after.types["string"]:

@@ -59,7 +59,8 @@ class DriftReport(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "f
     others, which are in ``not_compared`` with the reason. ``reader_ok`` and ``writer_ok`` say
     whether anything broke, apart from whether anything changed: our readers found in the newer
     side's recordings what the script says, and the release resumed what our writer wrote. Null:
-    not asked. ``broken`` names what did not.
+    not asked. ``broken`` names what did not. ``vendor`` is where the newer side's recordings break
+    the schema that its own release carries, null where that was not asked.
     """
 
     agent: str
@@ -73,6 +74,7 @@ class DriftReport(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "f
     compared: Sequence[str]
     not_compared: Mapping[str, str]
     unused: Sequence[str] = ()
+    vendor: Sequence[str] | None = None
 
 
 def fingerprint(agent: str, change: Change) -> str:

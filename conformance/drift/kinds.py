@@ -7,6 +7,7 @@ what is merely alike stays gone and new.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -30,6 +31,8 @@ _INSIDE = 0.6
 _FEWEST = 3
 """Kinds of fewer fields are too poor to be known by them."""
 _NAMED_ALIKE = 0.5
+_WORDS = re.compile(r"[/:+\[\]!]")
+"""What stands between the words of a kind's name."""
 
 
 def compare_kinds(
@@ -47,8 +50,9 @@ def compare_kinds(
         *(compare_fields(f"{kind}#", before[kind].root, after[kind].root, names) for kind in kept),
         *(compare_fields(one.place, one.old, one.new, names) for one in same),
     ]
+    names_of_kinds = {one.before for one in same} | {one.after for one in same}
     for fields in compared:
-        yield from fields.changes
+        yield from (one for one in fields.changes if not _tells(one, names_of_kinds))
     for kind in {_kind(one.before) for one in same}:
         gone.pop(kind, None)
     for kind in {_kind(one.after) for one in same}:
@@ -106,6 +110,13 @@ def _same(
         new = {place: node for place, node in news.items() if _kind(place) not in claimed[1]}
         found += [_Same(rule, a, b, left[a], new[b]) for a, b in _matched(left, new, least, beside)]
     return found
+
+
+def _tells(change: Change, kinds: Iterable[str]) -> bool:
+    """Whether a change of a word is that of the kind's own name, which was told already."""
+    if change.rule not in ("word-added", "word-removed"):
+        return False
+    return any(change.before + change.after in _WORDS.split(_kind(kind)) for kind in kinds)
 
 
 def _kind(place: str) -> str:

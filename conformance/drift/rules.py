@@ -143,12 +143,12 @@ _TABLE = (
     ),
     Rule(
         "type-widened", "error", "info", "fields", "type-narrowed",
-        "was {before}, may now also be {after}",
+        "was {before}, may now be {after}",
         "Readers that count on the type stop.",
     ),
     Rule(
         "type-narrowed", "info", "error", "fields", "type-widened",
-        "was {before}, now only {after}",
+        "could be {before}, is now only {after}",
         "Files with the other types may no longer be resumed.",
     ),
     Rule(
@@ -160,7 +160,6 @@ _TABLE = (
         "word-added", "warning", "info", "fields", "word-removed",
         "a new word: {after}",
         "Readers that know a closed set of words stop, or take it for something else.",
-        "That a word was not seen does not say that it is no longer understood.",
     ),
     Rule(
         "word-removed", "info", "warning", "fields", "word-added",
@@ -202,6 +201,12 @@ _TABLE = (
         "What is read from the text alone (an exit code) is no longer found.",
         "Text is written for a model, which understands either.",
     ),
+    Rule(
+        "numbering-changed", "error", "info", "wordings", "numbering-changed",
+        "the lines of a file that was read had {before}, now {after}",
+        "The numbers are taken for what stands in the file, or what stands there for numbers.",
+        "Text is written for a model, which understands either.",
+    ),
     # ---------------------------------------------------------- what is kept at all
     Rule(
         "value-lost", "error", "info", "abilities", "value-kept",
@@ -214,12 +219,6 @@ _TABLE = (
         "what happened was not in the files, and is now: {before}",
         "Readers may find more than they used to.",
         "What the CLI keeps of its own sessions says nothing of what it resumes.",
-    ),
-    # ---------------------------------------------------------- databases
-    Rule(
-        "table-changed", "error", "error", "layouts", "table-changed",
-        "the table was {before}, is now {after}",
-        "Readers query, and writers fill, the old columns.",
     ),
     # ---------------------------------------------------------- what a release can do
     Rule(

@@ -35,6 +35,7 @@ def drift(
         wrong = [*old.failed, *new.failed]
         unread = list(misread(new.side.cases))
         unresumed = _unresumed(agent, after, corpus, new, tick)
+        vendor = _against_the_vendor(agent, after, new, tick)
     return DriftReport(
         agent=agent,
         from_=before,
@@ -47,6 +48,7 @@ def drift(
         compared=shared.scenarios,
         not_compared=shared.others,
         unused=unused(found, accepted, agent, after),
+        vendor=vendor,
     )
 
 
@@ -70,3 +72,13 @@ def _unresumed(
     from conformance.drift.resuming import not_resumed  # noqa: PLC0415 - the CLIs' own extra
 
     return list(not_resumed(agent, release, corpus, tick))
+
+
+def _against_the_vendor(agent: str, release: str, new: Obtained, tick: Tick) -> list[str] | None:
+    """Return where recordings break the schema of a release that was installed for this."""
+    if not new.live:
+        return None
+    from conformance.drift.vendor import against_the_vendor  # noqa: PLC0415
+
+    tick(f"{agent} {release}: asking its own schema")
+    return list(against_the_vendor(agent, release, new.side.cases))

@@ -1,19 +1,23 @@
-"""Text that is parsed: the wordings by which a reader knows an exit code, where they are seen.
+"""Text that is parsed: the wordings by which a reader knows an exit code, and numbers of lines.
 
-``live/agents/<agent>/markers.toml`` lists them, each with the code that parses it.
+``live/agents/<agent>/markers.toml`` lists the wordings, each with the code that parses it.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from conformance.drift.findings import Change
 from conformance.drift.links import Records
+from conformance.formats.records import Named
 from live.sanitise.rules import Marker, markers
 
 _LONGEST = 60
+_NUMBERED = re.compile(r" *(\d+)(\. |\t|→|: |\| )")
+_NO_NUMBERS = "no numbers"
 
 
 def compare_wordings(agent: str, before: Records, after: Records) -> Iterator[Change]:
@@ -29,6 +33,7 @@ def compare_wordings(agent: str, before: Records, after: Records) -> Iterator[Ch
             come[marker.parsed_by].append(marker)
     for parser in sorted({*gone, *come}):
         yield from _changes(gone[parser], come[parser], old, new)
+    yield from _numbering(before, after)
 
 
 def _changes(
@@ -67,6 +72,32 @@ def _seen(known: tuple[Marker, ...], records: Records) -> dict[str, set[str]]:
             if any(marker.text in text for text in texts):
                 found[marker.text].add(scenario)
     return dict(found)
+
+
+def _numbering(before: Records, after: Records) -> Iterator[Change]:
+    """Yield how the lines of files are numbered, where that differs in a scenario."""
+    changed: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for scenario in before:
+        was, now = _styles(before[scenario]), _styles(after[scenario])
+        if was != now:
+            changed[" or ".join(sorted(was)), " or ".join(sorted(now))].add(scenario)
+    for (was, now), where in changed.items():
+        told = (was or _NO_NUMBERS, now or _NO_NUMBERS)
+        yield Change("numbering-changed", "wording:numbers of lines", *told, tuple(sorted(where)))
+
+
+def _styles(records: Sequence[Named]) -> set[str]:
+    """Return what stands behind the numbers of texts whose lines are counted from their first."""
+    texts = {text for one in records for text in _strings(one.value) if "\n" in text}
+    return {style for text in texts if (style := _style(text)) is not None}
+
+
+def _style(text: str) -> str | None:
+    """Return how a text's first two lines are numbered; a harness may add lines at its end."""
+    first, second, *_ = (_NUMBERED.match(line) for line in text.split("\n"))
+    if first is None or second is None or first[2] != second[2]:
+        return None
+    return repr(f"1{first[2]}") if int(second[1]) == int(first[1]) + 1 else None
 
 
 def _strings(value: Any) -> Iterator[str]:

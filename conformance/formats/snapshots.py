@@ -60,17 +60,25 @@ def records_of(case: Case) -> list[Named]:
             f"{case.name}: {', '.join(outside)}: outside of what conformance/formats/{agent}.toml "
             "calls the roots of sessions"
         )
+    found, unknown = known_records(case)
+    if unknown:
+        raise CorpusError(
+            f"{case.name}: {', '.join(unknown)}: no known kind of file; "
+            f"say in conformance/formats/{agent}.toml what it holds"
+        )
+    return found
+
+
+def known_records(case: Case) -> tuple[list[Named], list[str]]:
+    """Return every record of a case's home and streams, and the files of no known kind."""
     streams = case.directory / "stream"
     found: list[Named] = []
+    unknown: list[str] = []
     for place in (case.home, *([streams] if case.facts.streams else [])):
-        gathering = Gathering(agent, place)
+        gathering = Gathering(case.facts.agent, place)
         found += gathering
-        if gathering.unknown:
-            raise CorpusError(
-                f"{case.name}: {', '.join(gathering.unknown)}: no known kind of file; "
-                f"say in conformance/formats/{agent}.toml what it holds"
-            )
-    return found
+        unknown += gathering.unknown
+    return found, unknown
 
 
 def snapshots(agent: str, found: Sequence[tuple[Case, Sequence[Named]]]) -> dict[str, Schema]:

@@ -61,6 +61,10 @@ def answers(report: DriftReport) -> Iterator[tuple[str, str]]:
     yield "Did anything change?", ", ".join(counts) if counts else "no"
     yield "Do our readers still read it?", _answer(report.reader_ok)
     yield "Does it resume what our writers write?", _answer(report.writer_ok)
+    if report.vendor is not None:
+        places = len(report.vendor)
+        told = f"no: in {places} place{'' if places == 1 else 's'}" if places else "yes"
+        yield "Does it keep to the schema that it carries?", told
 
 
 def scenarios(names: Sequence[str], total: int) -> str:

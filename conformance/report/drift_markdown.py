@@ -21,6 +21,9 @@ def issue(report: DriftReport) -> str:
     if report.broken or report.unused:
         lines += ["## Broken", "", *(f"- {_text(one)}" for one in report.broken)]
         lines += [*(f"- {_text(one)}" for one in report.unused), ""]
+    if report.vendor:
+        lines += ["## Against the vendor's own schema", ""]
+        lines += [*(f"- {_text(one)}" for one in report.vendor), ""]
     groups = alike(report.findings)
     for severity in SEVERITIES:
         of_it = [group for group in groups if group.severity == severity]

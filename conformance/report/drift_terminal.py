@@ -23,6 +23,8 @@ def show_drift(report: DriftReport, console: Console) -> None:
         console.print(Text(f"{_INDENT}{broken}", "bold red"), soft_wrap=True)
     for stale in report.unused:
         console.print(Text(f"{_INDENT}{stale}", "bold red"), soft_wrap=True)
+    for said in report.vendor or ():
+        console.print(Text(f"{_INDENT}{said}", "dim"), soft_wrap=True)
     rule = None
     for group in alike(report.findings):
         one = group.first

@@ -49,6 +49,9 @@ KNOWN = [
     ("copilot", "0.0.423", "1.0.20", "value-kept", "kept:CommandExecution.exit_code"),
     ("copilot", "1.0.40", "1.0.60", "wording-removed", "wording:'exited with exit code'"),
     ("copilot", "1.0.40", "1.0.60", "wording-added", "wording:'completed with exit code'"),
+    ("copilot", "1.0.80", "1.0.102", "numbering-changed", "wording:numbers of lines"),
+    # An event of a type that it does not know is fatal to one release.
+    ("copilot", "1.0.20", "1.0.60", "resume-loosened", "resume:unknown-event"),
     ("copilot", "1.0.80", "1.0.102", "field-moved", "assistant.message#/data/outputTokens"),
 ]
 """Agent, two neighbouring releases, the rule, and the beginning or the end of the place."""

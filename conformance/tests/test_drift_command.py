@@ -1,0 +1,187 @@
+"""``conformance drift``: what it prints, in every format, what it exits with, what is accepted."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+from jsonschema import Draft202012Validator
+from msgspec.structs import replace
+
+from conformance.cli import conformance
+from conformance.corpus import SCHEMAS_VARIABLE, find_schemas
+from conformance.drift.findings import Change, fails, findings, fingerprint
+from conformance.drift.rules import RULES
+from conformance.report.drift import alike
+from conformance.shapes import schema_of
+
+PAIR = ("drift", "codex@0.150.0", "--against", "0.145.0")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(conformance, arguments)
+
+
+def document(*arguments: str) -> Any:
+    return json.loads(run(*arguments, "--format", "json").stdout)
+
+
+def test_json_is_of_its_schema_and_most_severe_first() -> None:
+    found = document(*PAIR)
+    assert list(Draft202012Validator(schema_of("drift")).iter_errors(found)) == []
+    assert (found["agent"], found["from"], found["to"]) == ("codex", "0.145.0", "0.150.0")
+    ranks = ["error", "warning", "info"]
+    worst = [
+        min(ranks.index(one["reader"]), ranks.index(one["writer"])) for one in found["findings"]
+    ]
+    assert worst == sorted(worst)
+    assert found["reader_ok"] is True
+    assert found["writer_ok"] is None
+
+
+def test_the_older_side_is_the_recorded_release_before_it_if_none_is_named() -> None:
+    assert document("drift", "codex@0.150.0")["from"] == "0.145.0"
+
+
+@pytest.mark.parametrize(
+    ("policy", "code"), [("reader", 1), ("roundtrip", 1), ("strict", 1), ("report", 0)]
+)
+def test_a_policy_says_what_a_run_fails_for(policy: str, code: int) -> None:
+    assert run(*PAIR, "--policy", policy, "--format", "json").exit_code == code
+
+
+def test_nothing_changed_passes_under_every_policy() -> None:
+    same = ("drift", "codex@0.150.0", "--against", "0.150.0", "--policy", "strict")
+    result = run(*same)
+    assert result.exit_code == 0
+    assert "Did anything change? no" in result.stdout
+
+
+def test_only_errors_of_readers_fail_for_readers() -> None:
+    severities = {(rule.reader, rule.writer): rule.id for rule in RULES.values()}
+    of = {
+        pair: findings("codex", [Change(rule, "x", "a", "b", ())])[0]
+        for pair, rule in severities.items()
+    }
+    assert fails(of["error", "info"], "reader")
+    assert not fails(of["info", "error"], "reader")
+    assert fails(of["info", "error"], "roundtrip")
+    assert not fails(of["warning", "info"], "roundtrip")
+    assert fails(of["warning", "info"], "strict")
+    assert not fails(of["info", "info"], "strict")
+    assert not fails(of["error", "error"], "report")
+    assert not fails(replace(of["error", "error"], accepted="somebody: why"), "strict")
+
+
+def test_a_fingerprint_holds_no_version_and_tells_every_change_from_others() -> None:
+    changes = [
+        Change("field-added", "a#/b", "", "string", ("x",)),
+        Change("field-added", "a#/c", "", "string", ("x",)),
+        Change("field-removed", "a#/b", "", "string", ("x",)),
+        Change("field-added", "a#/b", "", "object", ("x",)),
+    ]
+    assert len({fingerprint("codex", one) for one in changes}) == len(changes)
+    seen_elsewhere = changes[0]._replace(scenarios=("y", "z"))
+    assert fingerprint("codex", seen_elsewhere) == fingerprint("codex", changes[0])
+    assert re.fullmatch("[0-9a-f]{12}", fingerprint("codex", changes[0]))
+
+
+def test_a_field_of_several_kinds_is_told_once() -> None:
+    changes = [Change("field-added", f"{kind}#/slug", "", "string", ()) for kind in "abc"]
+    (group,) = alike(findings("claude", changes))
+    assert group.place == "a#/slug (and in 2 more)"
+
+
+def test_markdown_is_an_issue_in_which_nothing_of_the_files_is_markup() -> None:
+    text = run(*PAIR, "--format", "markdown").stdout
+    assert text.startswith("# codex 0.145.0 → 0.150.0\n")
+    assert "event_msg/agent_message" in text
+    assert re.search(r"<(?!/?(details|summary)>)", text) is None
+
+
+def test_junit_has_a_case_for_each_finding_and_fails_those_of_the_policy() -> None:
+    found = document(*PAIR)["findings"]
+    suites = ElementTree.fromstring(run(*PAIR, "--format", "junit").stdout.encode())
+    assert suites.get("tests") == str(len(found))
+    failed = [case for case in suites.iter("testcase") if case.find("failure") is not None]
+    assert len(failed) == sum(one["reader"] == "error" for one in found)
+
+
+def test_what_is_no_agent_is_misuse() -> None:
+    result = run("drift", "kodex")
+    assert result.exit_code == 2
+    assert "no driver for 'kodex'" in result.output
+
+
+# ------------------------------------------------------------------ accepted
+
+
+@pytest.fixture
+def schemas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a copy of what drift takes from the schemas, to accept changes in."""
+    for path in find_schemas().glob("codex/0.1[45]*/[or]*.json"):
+        copy = tmp_path / path.relative_to(find_schemas())
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
+    monkeypatch.setenv(SCHEMAS_VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def accept(schemas: Path, *entries: dict[str, str]) -> None:
+    whole = {
+        "agent": "codex",
+        "release": "0.150.0",
+        "rule": "r",
+        "place": "p",
+        "who": "a reader",
+        "why": "nobody reads it",
+    }
+    lines = [
+        "\n".join(["[[accepted]]", *(f"{key} = {json.dumps(value)}" for key, value in one.items())])
+        for one in ({**whole, **entry} for entry in entries)
+    ]
+    (schemas / "accepted.toml").write_text("\n".join(lines), encoding="utf-8")
+
+
+def test_what_is_accepted_fails_no_run_any_more(schemas: Path) -> None:
+    errors = [one for one in document(*PAIR)["findings"] if one["reader"] == "error"]
+    assert errors
+    accept(schemas, *({"fingerprint": one["fingerprint"]} for one in errors))
+    result = run(*PAIR)
+    assert result.exit_code == 0
+    assert "accepted by a reader: nobody reads it" in result.stdout
+
+
+def test_what_is_accepted_and_not_there_any_more_fails_the_run_of_its_release(
+    schemas: Path,
+) -> None:
+    accept(schemas, {"fingerprint": "0" * 12})
+    same = ("drift", "codex@0.150.0", "--against", "0.150.0")
+    result = run(*same)
+    assert result.exit_code == 1
+    assert "000000000000 (r at p) was accepted and is not found any more" in result.stdout
+    other = ("drift", "codex@0.145.0", "--against", "0.145.0")
+    assert run(*other).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("entries", "why"),
+    [
+        (({"fingerprint": "a" * 12, "why": " "},), "lacks who or why"),
+        (({"fingerprint": "a" * 12}, {"fingerprint": "a" * 12}), "stands there twice"),
+        (({"fingerprint": "a" * 12, "until": "x"},), "until"),
+    ],
+)
+def test_a_list_that_says_too_little_is_misuse(
+    schemas: Path, entries: tuple[dict[str, str], ...], why: str
+) -> None:
+    accept(schemas, *entries)
+    result = run(*PAIR)
+    assert result.exit_code == 2
+    assert why in result.output
