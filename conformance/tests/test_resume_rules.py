@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from conformance import resuming
-from conformance.corpus import find_schemas
+from conformance.corpus import Case, cases, find_corpus, find_schemas
 from conformance.shapes import schema_of
 from live import defects
 from live.agents.base import find_driver
@@ -67,8 +67,18 @@ def test_what_is_kept_is_of_its_shape_and_in_its_place(path: Path) -> None:
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: f"{path.parts[-3]}@{path.parts[-2]}")
 def test_every_release_resumes_the_session_in_which_nothing_is_wrong(path: Path) -> None:
-    (sound,) = [one for one in resuming.load(path).defects if one.defect == "none"]
-    assert (sound.effect, sound.missing) == ("full", ())
+    rules = resuming.load(path)
+    (sound,) = [one for one in rules.defects if one.defect == "none"]
+    # A release that forgets the words beside a call does so with its own sessions too.
+    (own,) = [one for one in cases(find_corpus(), rules.agent, rules.release) if _is_alike(one)]
+    kinds = [own.truth.messages[index]["kind"] for index in own.facts.forgets]
+    assert sound.missing == (("text",) if kinds == ["AgentMessage"] else ())
+    assert sound.effect == ("partial" if kinds else "full")
+
+
+def _is_alike(case: Case) -> bool:
+    """Whether a recorded session is of the parts of the written one: words beside a call."""
+    return case.directory.name == "command-ok"
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: f"{path.parts[-3]}@{path.parts[-2]}")
