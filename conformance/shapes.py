@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from conformance.adapters.declaration import Declaration
 from conformance.adapters.messages import ANSWERS, MESSAGES
 from conformance.checks.check import CheckReport
 from conformance.corpus import CannotFile, CaseFile, TruthFile
@@ -163,6 +164,7 @@ class HookLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 SHAPES: Mapping[str, Any] = {
+    "adapter": Declaration,
     "cannot": CannotFile,
     "case": CaseFile,
     "check": CheckReport,

@@ -6,17 +6,21 @@
   :class:`transcripts.stores.base.Store` or any of them, several such classes in a tuple, or an
   :class:`Adapter`.
 - ``exec:command`` is a program that speaks the wire (``docs/adapters.md``).
+- ``path/to/adapter.toml`` is the adapter that the file names, with what it declares of it.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 from conformance.adapters.adapter import Adapter
+from conformance.adapters.declaration import is_declaration, load
 from conformance.adapters.errors import UnknownAdapter
 from conformance.adapters.stores import StoresAdapter, StoreType
 from conformance.adapters.wire import DEADLINE, WireAdapter, command
@@ -28,7 +32,10 @@ REFERENCE = "reference"
 _OWN = "transcript-conformance"
 
 _METHODS = ("read", "write", "list")
-_FORMS = "name it entry:NAME, py:package.module:Store or exec:COMMAND"
+_FORMS = (
+    "name it entry:NAME, py:package.module:Store or exec:COMMAND, or give the path of an "
+    "adapter.toml"
+)
 
 
 @contextmanager
@@ -49,15 +56,29 @@ def open_adapter(name: str, *, deadline: float = DEADLINE) -> Generator[Adapter,
 
 
 def _named(name: str, deadline: float) -> Adapter:
-    form, colon, rest = name.partition(":")
+    if not is_declaration(name):
+        return _started(name, name, deadline, None)
+    declared = load(Path(name))
+    directory = (Path(name).parent / declared.directory).resolve()
+    return _started(name, declared.adapter, deadline, directory)
+
+
+def _started(name: str, start: str, deadline: float, directory: Path | None) -> Adapter:
+    """Return the adapter that ``start`` is, which goes by its ``name``.
+
+    A program runs in the directory, a module is looked for there first.
+    """
+    form, colon, rest = start.partition(":")
     if not colon or not rest.strip():
         raise UnknownAdapter(name or "''", "is no adapter's name", next_step=_FORMS)
     if form == "entry":
         return _entry(name, rest)
     if form == "py":
+        if directory is not None and str(directory) not in sys.path:
+            sys.path.insert(0, str(directory))
         return _adapter(name, _imported(name, rest))
     if form == "exec":
-        return WireAdapter(name, command(name, rest), deadline)
+        return WireAdapter(name, command(name, rest), deadline, directory)
     raise UnknownAdapter(name, f"there is no form {form!r}", next_step=_FORMS)
 
 

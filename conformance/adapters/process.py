@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from conformance.adapters.errors import Crashed, Hung, Noise, NotStarted
 
@@ -33,9 +34,9 @@ _HOMES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME")
 
 
 class AdapterProcess:
-    """One process of a command, in a process group of its own."""
+    """One process of a command, in a process group of its own, in ``directory`` if one is given."""
 
-    def __init__(self, name: str, argv: Sequence[str]) -> None:
+    def __init__(self, name: str, argv: Sequence[str], directory: Path | None = None) -> None:
         self._name = name
         self._buffer = bytearray()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
@@ -47,6 +48,7 @@ class AdapterProcess:
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 env=environment,
+                cwd=directory,
                 start_new_session=True,
                 bufsize=0,
             )

@@ -62,9 +62,16 @@ class WireAdapter(Adapter):
     Threads may share it: it is asked one thing at a time.
     """
 
-    def __init__(self, name: str, argv: Sequence[str], deadline: float = DEADLINE) -> None:
+    def __init__(
+        self,
+        name: str,
+        argv: Sequence[str],
+        deadline: float = DEADLINE,
+        directory: Path | None = None,
+    ) -> None:
         self.name = name
         self._argv = tuple(argv)
+        self._directory = directory
         self._deadline = deadline
         self._process: AdapterProcess | None = None
         self._seq = 0
@@ -212,7 +219,7 @@ class WireAdapter(Adapter):
 
     def _start(self) -> StartOk:
         self._seq = 0
-        self._process = AdapterProcess(self.name, self._argv)
+        self._process = AdapterProcess(self.name, self._argv, self._directory)
         try:
             return self._ask(StartRequest(seq=0, protocol=PROTOCOL), StartAnswer)
         except BaseException:

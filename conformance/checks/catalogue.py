@@ -29,6 +29,10 @@ def checks() -> dict[str, str]:
 
 
 HELD: dict[str, str] = {
+    "declared.offers": "what is offered is what adapter.toml says, no less and no more",
+    "declared.cannot": "what adapter.toml says is not done would be asked otherwise",
+    "declared.skips": "no question is skipped that adapter.toml does not name",
+    "declared.losses": "writing loses what adapter.toml says, no more and no less",
     "known.entries": "every entry of a list of failures stands for something that was asked",
 }
 """What nobody is asked about, and still may fail: what is declared of an adapter."""

@@ -17,6 +17,7 @@ from typing import ClassVar, Literal, NamedTuple
 import msgspec
 
 from conformance.adapters import About, Adapter, Offer
+from transcripts.losses import LossId
 
 Verdict = Literal["passed", "failed", "known", "flaky", "skipped"]
 """``known`` is a failure that is listed beforehand, ``flaky`` what is listed to pass or fail as it
@@ -24,12 +25,16 @@ likes; ``skipped`` always has a reason."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """What one check says of one subject. ``why`` is empty for what passed."""
+    """What one check says of one subject. ``why`` is empty for what passed.
+
+    ``losses`` is what the answer shows, or says, to be lost of the subject.
+    """
 
     check: str
     case: str
     verdict: Verdict
     why: str = ""
+    losses: tuple[LossId, ...] = ()
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,12 +69,25 @@ class Told(NamedTuple):
     why: str
 
 
+class Lost(NamedTuple):
+    """What was lost of a subject, as far as a check's answer lets it be seen."""
+
+    check: str
+    losses: tuple[LossId, ...]
+
+
 class Subject(NamedTuple):
-    """What a probe asks about. ``at_stake`` are the checks that it decides."""
+    """What a probe asks about. ``at_stake`` are the checks that it decides.
+
+    Of those ``by_design`` names each that is not asked, with the reason; ``losses`` is what is
+    declared to be lost of the subject, whatever the answer says of itself.
+    """
 
     name: str
     agent: str
     at_stake: Collection[str]
+    by_design: tuple[tuple[str, str], ...] = ()
+    losses: tuple[LossId, ...] = ()
 
 
 class Place(NamedTuple):
@@ -104,8 +122,8 @@ class Probe(ABC):
         """Yield what is asked about, of one agent's store."""
 
     @abstractmethod
-    def ask(self, adapter: Adapter, subject: Subject, place: Place) -> Iterator[Told]:
-        """Ask about a subject and yield every check that fails.
+    def ask(self, adapter: Adapter, subject: Subject, place: Place) -> Iterator[Told | Lost]:
+        """Ask about a subject and yield every check that fails, and what is seen to be lost.
 
         What the adapter raises is left to the caller: it is no answer.
         """

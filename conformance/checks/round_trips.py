@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from conformance.adapters import Adapter, Offer
-from conformance.checks.check import Place, Probe, Subject, Told
-from conformance.checks.writing import made, name_of, variant_of
+from conformance.checks.check import Lost, Place, Probe, Subject, Told
+from conformance.checks.writing import declared_losses, made, name_of, variant_of
 from conformance.fidelity import compare
 from conformance.kinds import CWD, conversation
+from conformance.verdicts import in_order
 from transcripts.ids import derive
 
 
@@ -34,7 +35,7 @@ class ReadsWhatItWrote(Probe):
         for variant in made(place):
             yield Subject(name_of(variant, agent), agent, self.checks)
 
-    def ask(self, adapter: Adapter, subject: Subject, place: Place) -> Iterator[Told]:
+    def ask(self, adapter: Adapter, subject: Subject, place: Place) -> Iterator[Told | Lost]:
         """Write, open anew, read, compare."""
         variant = variant_of(subject.name)
         sent = conversation([variant])
@@ -45,7 +46,11 @@ class ReadsWhatItWrote(Probe):
         answer = adapter.write(subject.agent, home, sent, session_id=wanted, cwd=CWD)
         adapter.reopen()
         back = adapter.read(subject.agent, home, answer.session_id)
-        fidelity = compare(sent.messages, back.messages, answer.losses, back.cwd)
+        losses = (*answer.losses, *declared_losses(subject, sent))
+        fidelity = compare(sent.messages, back.messages, losses, back.cwd)
+        meant = [one for one in sent.messages if one.kind == variant.kind]
+        lost = in_order(loss for one in meant for loss in fidelity.judged[one.id].losses)
+        yield Lost("round-trip.kept", lost)
         for message in sent.messages:
             judgement = fidelity.judged[message.id]
             if judgement.verdict == "lost":

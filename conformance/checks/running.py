@@ -11,6 +11,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from conformance.adapters import (
     About,
     Adapter,
@@ -20,10 +22,12 @@ from conformance.adapters import (
     TransportFault,
     open_adapter,
 )
+from conformance.adapters.declaration import Declaration
 from conformance.adapters.errors import UnknownAdapter
 from conformance.checks.catalogue import PROBES
 from conformance.checks.check import (
     CheckReport,
+    Lost,
     Place,
     Probe,
     Result,
@@ -31,8 +35,10 @@ from conformance.checks.check import (
     Summary,
     Verdict,
 )
+from conformance.checks.declared import declaration_of, held
 from conformance.checks.known import Known, judged
 from conformance.matrix import Tick
+from transcripts.losses import LossId
 
 
 class Unusable(Exception):
@@ -73,8 +79,12 @@ def check_adapter(
         asked_of = f" of {', '.join(stores)}" if stores else ""
         raise Unusable(f"{name} offers nothing{asked_of} that can be checked")
     results = _asked(name, corpus, schemas, questions, jobs, tick)
+    whole = not (stores or only)
+    declared = declaration_of(name)
+    if declared is not None:
+        results += held(results, offers, declared, stores=stores, whole=whole)
     if known is not None:
-        results = judged(results, known, whole=not (stores or only))
+        results = judged(results, known, whole=whole)
     return CheckReport(
         adapter=name, about=about, offers=offers, summary=summary_of(results), results=results
     )
@@ -116,7 +126,11 @@ def _offers(adapter: Adapter, agent: str) -> Iterator[str]:
 def questions(
     adapter: Adapter, agents: Sequence[str], only: Collection[str], place: Place
 ) -> Iterator[Question]:
-    """Yield what an adapter is asked of these agents' stores, in the order of asking."""
+    """Yield what an adapter is asked of these agents' stores, in the order of asking.
+
+    Of an adapter with a file of its own, what that declares goes with each subject.
+    """
+    declared = declaration_of(adapter.name)
     for number, probe in enumerate(PROBES):
         for agent in agents:
             if not probe.offered(adapter.offers(agent)):
@@ -124,7 +138,20 @@ def questions(
             for subject in probe.subjects(place, agent):
                 wanted = [check for check in subject.at_stake if _is_wanted(check, only)]
                 if wanted:
-                    yield Question(number, subject._replace(at_stake=frozenset(wanted)))
+                    asked = subject._replace(at_stake=frozenset(wanted))
+                    yield Question(number, _designed(asked, declared))
+
+
+def _designed(subject: Subject, declared: Declaration | None) -> Subject:
+    """Return a subject with what is declared of it."""
+    if declared is None:
+        return subject
+    reasons = ((check, declared.by_design(check, subject.name)) for check in _at_stake(subject))
+    _, _, made = subject.name.partition(f"made/{subject.agent}/")
+    return subject._replace(
+        by_design=tuple((check, why) for check, why in reasons if why is not None),
+        losses=declared.losses(subject.agent, made) if made else (),
+    )
 
 
 def _is_wanted(check: str, only: Collection[str]) -> bool:
@@ -177,11 +204,29 @@ def _ask_all(
 
 
 def results_of(probe: Probe, adapter: Adapter, subject: Subject, place: Place) -> list[Result]:
-    """Ask one question; every check at stake has one result, failed with its first reason."""
+    """Ask one question; every check at stake has one result, failed with its first reason.
+
+    What is not done by design is not asked, and skipped.
+    """
+    not_done = dict(subject.by_design)
+    asked = subject._replace(at_stake=frozenset(subject.at_stake) - not_done.keys())
+    results = [
+        _result(check, subject, "skipped", f"by design: {why}") for check, why in not_done.items()
+    ]
+    if asked.at_stake:
+        results += _results(probe, adapter, asked, place)
+    return sorted(results, key=lambda one: one.check)
+
+
+def _results(probe: Probe, adapter: Adapter, subject: Subject, place: Place) -> list[Result]:
     failed: dict[str, str] = {}
+    lost: dict[str, tuple[LossId, ...]] = {}
     try:
         for told in probe.ask(adapter, subject, place):
-            failed.setdefault(told.check, told.why)
+            if isinstance(told, Lost):
+                lost[told.check] = told.losses
+            else:
+                failed.setdefault(told.check, told.why)
     except (NotOffered, Skipped) as error:
         return [_result(check, subject, "skipped", str(error)) for check in _at_stake(subject)]
     except AdapterError as error:
@@ -194,9 +239,12 @@ def results_of(probe: Probe, adapter: Adapter, subject: Subject, place: Place) -
             for check in _at_stake(subject)
         ]
     return [
-        _result(check, subject, "failed", failed[check])
-        if check in failed
-        else _result(check, subject, "passed", "")
+        replace(
+            _result(check, subject, "failed", failed[check])
+            if check in failed
+            else _result(check, subject, "passed", ""),
+            losses=lost.get(check, ()),
+        )
         for check in _at_stake(subject)
     ]
 

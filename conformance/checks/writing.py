@@ -8,12 +8,12 @@ write.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 from conformance.adapters import Adapter, Failed, Offer, Written
-from conformance.checks.check import Place, Probe, Subject, Told
+from conformance.checks.check import Lost, Place, Probe, Subject, Told
 from conformance.checks.homes import laid
 from conformance.checks.reading import fingerprint, newest
 from conformance.essence import TOKEN, atoms, essence
@@ -21,9 +21,10 @@ from conformance.formats.judging import Finding, JudgedKind, judge
 from conformance.formats.records import Gathering
 from conformance.formats.snapshots import kept_releases
 from conformance.kinds import CWD, Variant, conversation, variants
+from conformance.verdicts import in_order
 from transcripts.errors import TranscriptError
 from transcripts.ids import derive
-from transcripts.losses import LossId
+from transcripts.losses import Loss, LossId
 from transcripts.model import Transcript
 
 _TAKES_AWAY: frozenset[LossId] = frozenset(
@@ -63,7 +64,7 @@ class WritesASession(Probe):
         for variant in made(place):
             yield Subject(name_of(variant, agent), agent, self.checks)
 
-    def ask(self, adapter: Adapter, subject: Subject, place: Place) -> Iterator[Told]:
+    def ask(self, adapter: Adapter, subject: Subject, place: Place) -> Iterator[Told | Lost]:
         """Write twice, each time beside another session, then once more under the same id."""
         transcript = conversation([variant_of(subject.name)])
         homes = [place.scratch / name for name in ("first", "second")]
@@ -86,7 +87,9 @@ class WritesASession(Probe):
             names = sorted({*written[0], *written[1]})
             odd = next(n for n in names if written[0].get(n) != written[1].get(n))
             yield Told("write.repeatable", f"{odd} is another the second time")
-        yield from _words(transcript, written[0], answer)
+        losses = (*answer.losses, *declared_losses(subject, transcript))
+        yield Lost(self.answers, lost_of(subject, transcript, answer.losses))
+        yield from _words(transcript, written[0], losses)
         yield from _records(subject.agent, homes[0], written[0], place)
         before = fingerprint(homes[0])
         try:
@@ -120,6 +123,24 @@ def variant_of(name: str) -> Variant:
     return next(one for one in variants() if (one.kind, one.name) == (kind, variant))
 
 
+def declared_losses(subject: Subject, transcript: Transcript) -> list[Loss]:
+    """Return what an adapter's file declares lost: of every message that the subject is about."""
+    about = variant_of(subject.name).kind
+    return [
+        Loss(loss=loss, message=message.id)
+        for message in transcript.messages
+        if message.kind == about
+        for loss in subject.losses
+    ]
+
+
+def lost_of(subject: Subject, transcript: Transcript, losses: Iterable[Loss]) -> tuple[LossId, ...]:
+    """Return what losses there are of the messages that a subject is about, or of all."""
+    about = variant_of(subject.name).kind
+    meant = {message.id for message in transcript.messages if message.kind == about}
+    return in_order(loss.loss for loss in losses if loss.message is None or loss.message in meant)
+
+
 def _write(adapter: Adapter, subject: Subject, home: Path, transcript: Transcript) -> Written:
     return adapter.write(
         subject.agent,
@@ -130,10 +151,12 @@ def _write(adapter: Adapter, subject: Subject, home: Path, transcript: Transcrip
     )
 
 
-def _words(transcript: Transcript, files: Mapping[str, bytes], answer: Written) -> Iterator[Told]:
+def _words(
+    transcript: Transcript, files: Mapping[str, bytes], losses: Sequence[Loss]
+) -> Iterator[Told]:
     """Look for the planted words of each message in everything that was written."""
     lines = list(_lines(files))
-    excused = {loss.message for loss in answer.losses if loss.loss in _TAKES_AWAY}
+    excused = {loss.message for loss in losses if loss.loss in _TAKES_AWAY}
     last = (0, "")
     for atom in atoms(transcript.messages):
         if atom.message.id in excused or None in excused:

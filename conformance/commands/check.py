@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 from rich.console import Console
 
 from conformance.checks import CheckReport, check_adapter, known
+from conformance.checks.declared import declaration_of
 from conformance.checks.running import Unusable
 from conformance.commands.options import corpus_option, format_option
 from conformance.commands.running import FAILED, CouldNotRun, progress
@@ -26,6 +28,12 @@ from conformance.report.checks import FORMS, Form, form_of, rendered, show
     "known_path",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Failures that are known beforehand: one that passes, or fails otherwise, is a failure.",
+)
+@click.option(
+    "--known-flaky",
+    "flaky_path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Checks that may pass or fail: told apart, and never counted as passed.",
 )
 @click.option("--fix", "fixes", is_flag=True, help="Write the --known list anew from this run.")
 @click.option("--jobs", default=2, show_default=True, help="In how many processes it is asked.")
@@ -44,6 +52,7 @@ def check_command(
     stores: tuple[str, ...],
     only: tuple[str, ...],
     known_path: Path | None,
+    flaky_path: Path | None,
     fixes: bool,
     jobs: int,
     form: Form,
@@ -53,18 +62,33 @@ def check_command(
     """Ask an adapter everything that it offers an answer to, and tell what it gets wrong.
 
     ADAPTER is entry:NAME (entry:claude, entry:codex, entry:copilot are the reference stores),
-    py:package.module:Store or exec:COMMAND. Exit 1 if a check failed, 3 if none could be asked.
+    py:package.module:Store, exec:COMMAND or the path of an adapter.toml. Exit 1 if a check failed,
+    3 if none could be asked.
     """
+    declared = declaration_of(adapter)
+    if declared is not None:
+        if known_path is not None or flaky_path is not None:
+            raise click.UsageError(f"{adapter} names its lists: no --known, no --known-flaky")
+        if isinstance(declared.known, str):
+            known_path = Path(adapter).parent / declared.known
     if fixes and known_path is None:
-        raise click.UsageError("--fix writes the list that --known names")
+        raise click.UsageError(
+            "--fix writes the file that --known, or known of adapter.toml, names"
+        )
     if fixes and (stores or only or corpus_directory is not None):
         raise click.UsageError("--fix wants a whole run: no --store, --only or --corpus")
     for target in targets:
         if not target.parent.is_dir():
             raise click.UsageError(f"{target}: there is no such directory; make it before --write")
     corpus, schemas = find_corpus(corpus_directory), find_schemas()
+    is_new = fixes and known_path is not None and not known_path.exists()
     try:
-        listed = None if known_path is None else _listed(known_path, fixes)
+        if declared is None:
+            listed = known.load(None if is_new else known_path, flaky_path)
+        else:
+            listed = known.declared(
+                Path(adapter), replace(declared, known=()) if is_new else declared
+            )
     except known.BadList as error:
         raise click.UsageError(str(error)) from error
     with progress() as tick:
@@ -81,7 +105,7 @@ def check_command(
             )
         except Unusable as error:
             raise CouldNotRun(str(error)) from error
-    if fixes and known_path is not None and listed is not None:
+    if fixes and known_path is not None:
         known_path.write_text(known.rewritten(report.results, listed), encoding="utf-8")
         click.echo(f"{known_path} written", err=True)
         return
@@ -99,8 +123,3 @@ def _tell(report: CheckReport, form: Form, targets: Sequence[Path]) -> None:
         show(report, Console())
     else:
         click.echo(rendered(report, form))
-
-
-def _listed(path: Path, fixes: bool) -> known.Known:
-    """Return the list; one that is to be written need not be there yet."""
-    return known.Known() if fixes and not path.exists() else known.load(path)

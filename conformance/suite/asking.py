@@ -11,7 +11,7 @@ import pytest
 
 from conformance.adapters import Adapter, TransportFault, open_adapter
 from conformance.adapters.errors import UnknownAdapter
-from conformance.checks.catalogue import PROBES, checks
+from conformance.checks.catalogue import PROBES, claims
 from conformance.checks.check import Place, Result, Subject
 from conformance.checks.known import Known, judged
 from conformance.checks.running import Question, questions, results_of
@@ -107,7 +107,7 @@ def _kinds(directory: Path, corpus: Path) -> Sequence[str]:
 def tell(results: Sequence[Result]) -> None:
     """Pass, fail, expect to fail or skip a test by its results, with every reason in words."""
     failed = [one for one in results if one.verdict == "failed"]
-    known = [one for one in results if one.verdict == "known"]
+    known = [one for one in results if one.verdict in ("known", "flaky")]
     if failed:
         pytest.fail("\n".join(_told(failed)), pytrace=False)
     if known:
@@ -117,7 +117,7 @@ def tell(results: Sequence[Result]) -> None:
 
 
 def _told(failed: Sequence[Result]) -> Iterator[str]:
-    claims = checks()
+    claimed = claims()
     for one in failed:
         yield f"{one.check} of {one.case}: {one.why}"
-        yield f"    what must hold: {claims.get(one.check, one.check)}"
+        yield f"    what must hold: {claimed.get(one.check, one.check)}"

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.adapters.declaration import BadDeclaration
 from conformance.checks import known
 from conformance.checks.check import Place
+from conformance.checks.declared import declaration_of
 from conformance.corpus import CorpusError, find_corpus, find_schemas
 from conformance.suite.asking import ASKING, Asking
 
@@ -98,8 +100,13 @@ def pytest_configure(config: pytest.Config) -> None:
     option = config.option
     try:
         corpus = find_corpus(option.corpus)
-        listed = None if option.known is None else known.load(option.known)
-    except (CorpusError, known.BadList) as error:
+        declared = declaration_of(option.adapter or REFERENCE)
+        listed = (
+            known.load(option.known)
+            if declared is None or option.known is not None
+            else known.declared(Path(option.adapter), declared)
+        )
+    except (CorpusError, BadDeclaration, known.BadList) as error:
         raise pytest.UsageError(str(error)) from error
     place = Place(corpus, find_schemas(), Path())
     asking = Asking(option.adapter or REFERENCE, place, option.store, option.only, listed)
