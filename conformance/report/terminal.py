@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import TextWrapper
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -36,10 +38,10 @@ def show(cells: Sequence[Cell], failures: Sequence[tuple[Cell, str]], console: C
     )
     table.add_column("kind", no_wrap=True)
     for store in stores_of(cells):
-        table.add_column(f"into {store}", overflow="fold")
+        table.add_column(f"into {store}")
     for kind in kinds_of(cells):
         row = [
-            _square([cell for cell in cells if (cell.kind, cell.store) == (kind, store)])
+            _Square([cell for cell in cells if (cell.kind, cell.store) == (kind, store)])
             for store in stores_of(cells)
         ]
         table.add_row(kind, *row)
@@ -62,11 +64,24 @@ def show(cells: Sequence[Cell], failures: Sequence[tuple[Cell, str]], console: C
     console.print(failing(len(failures)))
 
 
-def _square(cells: Sequence[Cell]) -> Text:
-    verdicts, resumed, losses = ranged(cells)
-    text = Text(" … ").join(Text(verdict, style=STYLES[verdict]) for verdict in verdicts)
-    if resumed:
-        text.append(" ✓", style="green")
-    if losses:
-        text.append("".join(f"\n{loss}" for loss in losses), style="dim")
-    return text
+class _Square:
+    """A square that fits its column: a loss that is too long goes on behind one of its hyphens."""
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        verdicts, resumed, self._losses = ranged(cells)
+        self._said = Text(" … ").join(Text(verdict, style=STYLES[verdict]) for verdict in verdicts)
+        if resumed:
+            self._said.append(" ✓", style="green")
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield self._said
+        wrapper = TextWrapper(options.max_width, subsequent_indent=" ", break_long_words=False)
+        for loss in self._losses:
+            yield Text(wrapper.fill(loss), style="dim")
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        parts = [part for loss in self._losses for part in loss.replace("-", "- ").split()]
+        least = max((len(f" {part}") for part in parts), default=1)
+        longest = max(map(len, self._losses), default=1)
+        said = Measurement.get(console, options, self._said)
+        return Measurement(max(said.minimum, least), max(said.maximum, longest))

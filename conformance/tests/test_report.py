@@ -76,6 +76,25 @@ def test_the_table_on_a_terminal_of_80_columns_cuts_no_loss() -> None:
     assert "…" not in table
 
 
+def test_the_table_on_a_terminal_of_80_columns_breaks_no_word() -> None:
+    losses = ("superseded-dropped", "replacement-character", "reasoning-opaque-dropped")
+    cells = [
+        _cell(
+            kind="PermissionRequest", store=store, verdict=verdict, witness=witness, losses=losses
+        )
+        for store in ("claude", "codex", "copilot")
+        for verdict in ("translated", "degraded")
+        for witness in ("file", "cli")
+    ]
+    out = io.StringIO()
+    show(cells, [], Console(file=out, width=80))
+    table, _, _ = out.getvalue().partition("└")
+    assert max(map(len, table.splitlines())) <= 80
+    words = {word for line in table.splitlines() for word in line.replace("│", " ").split()}
+    parts = {part for loss in losses for part in loss.split("-")}
+    assert {part for word in words for part in word.split("-")} >= parts
+
+
 def test_markdown_names_best_and_worst_what_was_resumed_and_every_defect() -> None:
     cells = [
         *CELLS,
