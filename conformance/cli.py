@@ -22,6 +22,7 @@ from conformance.commands.matrix import matrix
 from conformance.commands.record import record
 from conformance.commands.running import COULD_NOT_RUN, UNREADABLE, CouldNotRun
 from conformance.commands.schema import schema
+from conformance.commands.timeline import timeline
 from conformance.corpus import CorpusError
 from conformance.livechecks import stored
 from conformance.report import markdown
@@ -37,7 +38,9 @@ def conformance() -> None:
     """Golden recordings of coding-agent CLIs, and what survives between their stores."""
 
 
-for _command in (matrix, record, check_command, live, drift_command, corpus_group, schema, docs):
+for _command in (
+    *(matrix, record, check_command, live, drift_command, timeline, corpus_group, schema, docs),
+):
     conformance.add_command(_command)
 
 

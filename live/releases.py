@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from semver import Version
 
 _EXACT = re.compile(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?")
 _INSTALL_SECONDS = 600
@@ -48,9 +49,9 @@ def cache_root() -> Path:
     return (Path(shared) if shared else Path.home() / ".cache") / "transcript-conformance"
 
 
-def installed(agent: str, package: str, version: str) -> Release | None:
-    """Return a release that is in the cache already, or None."""
-    prefix = cache_root() / "releases" / agent / version
+def installed(agent: str, package: str, version: str, root: Path | None = None) -> Release | None:
+    """Return a release that is in the cache (or under another ``root``) already, or None."""
+    prefix = (root or cache_root() / "releases") / agent / version
     try:
         text = (prefix / "package-lock.json").read_text(encoding="utf-8")
         found: Any = json.loads(text)["packages"][f"node_modules/{package}"]
@@ -67,22 +68,26 @@ def installed(agent: str, package: str, version: str) -> Release | None:
     )
 
 
-def install(agent: str, package: str, version: str) -> Release:
+def install(agent: str, package: str, version: str, *, apart: Path | None = None) -> Release:
     """Return a release, installed from npm if the cache lacks it.
 
     ``version`` is exact or a dist-tag. The prefix appears whole or not at all, and is made once
-    if several processes ask for it.
+    if several processes ask for it. ``apart`` is a root of releases that somebody means to remove
+    again; not even in npm's own cache is anything left of those.
     """
     exact = resolve(package, version)
-    present = installed(agent, package, exact)
+    root = apart or cache_root() / "releases"
+    present = installed(agent, package, exact, root)
     if present is not None:
         return present
-    target = cache_root() / "releases" / agent / exact
+    target = root / agent / exact
     target.parent.mkdir(parents=True, exist_ok=True)
     with (target.parent / f".{exact}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         # Another process may have been faster, and have it in use.
-        release = installed(agent, package, exact) or _installed_now(agent, package, exact, target)
+        release = installed(agent, package, exact, root)
+        if release is None:
+            release = _installed_now(agent, package, exact, target, leaves_cache=apart is None)
     if release is None:
         raise ReleaseError(
             f"npm installed {package}@{exact} but its lock file names another release;"
@@ -91,14 +96,18 @@ def install(agent: str, package: str, version: str) -> Release:
     return release
 
 
-def _installed_now(agent: str, package: str, exact: str, target: Path) -> Release | None:
+def _installed_now(
+    agent: str, package: str, exact: str, target: Path, *, leaves_cache: bool
+) -> Release | None:
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{exact}-") as scratch:
-        _npm("install", "--prefix", scratch, "--no-audit", "--no-fund", f"{package}@{exact}")
+        prefix, packages = Path(scratch) / "prefix", Path(scratch) / "packages"
+        options = ["--prefix", str(prefix), "--no-audit", "--no-fund"]
+        options += [] if leaves_cache else ["--cache", str(packages)]
+        _npm("install", *options, f"{package}@{exact}")
         if target.exists():
             shutil.rmtree(target)
-        Path(scratch).rename(target)
-        Path(scratch).mkdir()
-    return installed(agent, package, exact)
+        prefix.rename(target)
+    return installed(agent, package, exact, target.parent.parent)
 
 
 def resolve(package: str, version: str) -> str:
@@ -112,6 +121,24 @@ def resolve(package: str, version: str) -> str:
             f" `npm view {package} dist-tags` lists the names there are"
         )
     return found
+
+
+class Published(msgspec.Struct, frozen=True, kw_only=True):
+    """A release as npm lists it. ``on`` is the day that npm says, which is not always the order."""
+
+    version: str
+    on: str
+
+
+def published(package: str) -> tuple[Published, ...]:
+    """Return every stable release that npm lists of a package, in the order of their versions."""
+    listed: Any = json.loads(_npm("view", package, "versions", "time", "--json"))
+    versions = [Version.parse(version) for version in listed["versions"]]
+    return tuple(
+        Published(version=str(version), on=listed["time"].get(str(version), "")[:10])
+        for version in sorted(versions)
+        if version.prerelease is None
+    )
 
 
 @cache

@@ -1,0 +1,110 @@
+"""What is known of an agent's releases already: committed looks, and those kept in the cache."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from conformance.drift.timeline_data import Known, TimelineFile, known_of, load, timeline_file
+from conformance.drift.timeline_looks import Look, kept_look, look, look_place, shapes
+from conformance.drift.timeline_shapes import Shape
+from live.agents.base import driver_class
+from live.releases import Published, cache_root, published
+
+NEWEST = {"claude": 150}
+"""How many releases are of interest, where it is not all."""
+
+_SOURCES = ("drift/timeline_shapes.py", "formats/observing.py", "formats/naming.py")
+
+
+class Listed(NamedTuple):
+    """The releases of an agent that a timeline is about, and how many older ones there are."""
+
+    agent: str
+    package: str
+    on: str
+    releases: tuple[Published, ...]
+    offset: int
+
+    @property
+    def versions(self) -> Sequence[str]:
+        """The versions alone."""
+        return [release.version for release in self.releases]
+
+
+def listed(agent: str) -> Listed:
+    """Return what npm lists today."""
+    package = driver_class(agent).package
+    every = published(package)
+    newest = every[-NEWEST.get(agent, len(every)) :]
+    today = datetime.now(UTC).date().isoformat()
+    return Listed(agent, package, today, newest, len(every) - len(newest))
+
+
+def look_at(agent: str, version: str) -> Known:
+    """Look at a release; what it showed is kept beside what it left."""
+    found = look(agent, version)
+    return Known(found, _shapes(found))
+
+
+def known(agent: str, committed: Path | None, *, again: bool = False) -> dict[str, Known]:
+    """Return all that is known: the cache's looks before the committed ones.
+
+    With ``again`` releases that could not be driven are taken for unknown.
+    """
+    found = known_of(load(committed)) if committed is not None and committed.is_file() else {}
+    for place in sorted((cache_root() / "timeline" / "looks" / agent).glob("[!.]*")):
+        kept = kept_look(agent, place.name)
+        if kept is not None:
+            found[place.name] = Known(kept, _shapes(kept))
+    if not again:
+        return found
+    return {version: one for version, one in found.items() if not _wanting(one.look)}
+
+
+def document(about: Listed, found: Mapping[str, Known]) -> TimelineFile:
+    """Return what is committed, of all that is known of the listed releases."""
+    versions = {*about.versions}
+    known = [one for version, one in found.items() if version in versions]
+    return timeline_file(about.agent, about.package, about.on, about.releases, known)
+
+
+def _wanting(found: Look) -> bool:
+    seen = found.seen.values()
+    return found.why is not None or any(one.why and not one.by_design for one in seen)
+
+
+class _Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """Shapes as they are kept: ``made_by`` is what made them."""
+
+    made_by: str
+    shapes: dict[str, Shape | None]
+
+
+def _shapes(found: Look) -> dict[str, Shape | None]:
+    """Return the shapes of a look that is kept, made anew if what makes them has changed."""
+    path = look_place(found.agent, found.version) / "shapes.json"
+    try:
+        kept = msgspec.json.decode(path.read_bytes(), type=_Kept)
+        if kept.made_by == _made_by(found.agent):
+            return kept.shapes
+    except (OSError, msgspec.MsgspecError):
+        pass
+    made = dict(shapes(found))
+    path.write_bytes(msgspec.json.encode(_Kept(made_by=_made_by(found.agent), shapes=made)))
+    return made
+
+
+@cache
+def _made_by(agent: str) -> str:
+    """Return the digest of the code and the table that shapes are made by."""
+    sources = (*_SOURCES, f"formats/{agent}.toml")
+    content = b"".join((files("conformance") / name).read_bytes() for name in sources)
+    return hashlib.sha256(content).hexdigest()[:16]

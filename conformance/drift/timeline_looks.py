@@ -1,0 +1,236 @@
+"""A look at one release: installed, taken through a few scenarios, its shape, and gone again.
+
+What the CLI left is kept as it is in the user's cache, so that a shape can be made anew without
+an install. The release itself is removed, unless it was there before.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import msgspec
+
+from conformance.drift.timeline_shapes import Shape, digest, shape_of
+from live.agents.base import CannotDo, Driver, Untaught, driver_class, find_driver
+from live.model import script
+from live.model.log import Exchange
+from live.releases import Release, ReleaseError, cache_root, install, installed
+from live.running import Run, perform
+
+CORE = ("command-fails", "file-edits", "subagent", "failure-auth")
+"""The scenarios of a look. Between them they show how calls, their results and their failures are
+written, which tools there are, a file read and changed, another agent's thread, and a turn that
+the provider ended."""
+
+_RECORDING = Lock()
+"""One CLI at a time in one process; another thread may install the next release meanwhile."""
+
+_MOST_WORDS = 200
+_OUR_PLACES = re.compile(r"(?:--prefix \S+ )?(?:--\S+ )*|(?<![\w.])/(?:tmp|root|home|srv|work)/\S*")
+_SIDES = ("-wal", "-shm")
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What came of one scenario: which tools the model was offered, or why it could not be done.
+
+    ``by_design`` says that the release has no way to do it; else a driver is wanting, or the CLI
+    did something else than the script says.
+    """
+
+    revision: int
+    offered: tuple[str, ...] = ()
+    why: str | None = None
+    by_design: bool = False
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One release, looked at. ``why`` says why it could not even be installed or started."""
+
+    agent: str
+    version: str
+    on: str
+    seconds: int
+    integrity: str | None = None
+    why: str | None = None
+    seen: dict[str, Seen] = {}
+
+
+def look(agent: str, version: str) -> Look:
+    """Look at a release, or take what is kept of an earlier look."""
+    kept = kept_look(agent, version)
+    if kept is not None:
+        return kept
+    place = look_place(agent, version)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{version}-") as scratch:
+        target = Path(scratch) / "look"
+        target.mkdir()
+        found = _look(agent, version, target)
+        (target / "look.json").write_bytes(msgspec.json.format(msgspec.json.encode(found)))
+        if place.exists():
+            shutil.rmtree(place)
+        target.rename(place)
+    return found
+
+
+def look_place(agent: str, version: str) -> Path:
+    """Return where a look at a release is kept."""
+    return cache_root() / "timeline" / "looks" / agent / version
+
+
+def kept_look(agent: str, version: str) -> Look | None:
+    """Return an earlier look at a release in the scenarios as they are now, if one is kept."""
+    try:
+        content = (look_place(agent, version) / "look.json").read_bytes()
+        found = msgspec.json.decode(content, type=Look)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    revisions = {name: script.load(name).revision for name in CORE}
+    current = all(one.revision == revisions.get(name) for name, one in found.seen.items())
+    return found if current else None
+
+
+def shapes(found: Look) -> Mapping[str, Shape | None]:
+    """Return the shape of each scenario of a look that is kept; None is one that was not done."""
+    made: dict[str, Shape | None] = dict.fromkeys(CORE)
+    for name, seen in found.seen.items():
+        if seen.why is not None:
+            continue
+        archive = look_place(found.agent, found.version) / f"{name}.tar.xz"
+        with tempfile.TemporaryDirectory(prefix="look-") as scratch:
+            with tarfile.open(archive) as packed:
+                packed.extractall(scratch, filter="data")
+            made[name] = shape_of(found.agent, Path(scratch), script.load(name), seen.offered)
+    return made
+
+
+def shape_digest(found: Look) -> str:
+    """Return the digest of a look's shapes."""
+    return digest(shapes(found))
+
+
+# ------------------------------------------------------------------ looking
+
+
+def _look(agent: str, version: str, target: Path) -> Look:
+    began = time.monotonic()
+    on = datetime.now(UTC).date().isoformat()
+    seen: dict[str, Seen] = {}
+    integrity: str | None = None
+    why: str | None = None
+    try:
+        with _lent(agent, version) as release:
+            integrity = release.integrity
+            with _RECORDING:
+                for name in CORE:
+                    seen[name] = _scenario(agent, release, name, target)
+                    if seen[name].why is not None and not seen[name].by_design and len(seen) == 1:
+                        why = seen.pop(name).why
+                        break
+    except ReleaseError as error:
+        why = _worded(error)
+    return Look(
+        agent=agent,
+        version=version,
+        on=on,
+        seconds=round(time.monotonic() - began),
+        integrity=integrity,
+        why=why,
+        seen=seen,
+    )
+
+
+@contextmanager
+def _lent(agent: str, version: str) -> Iterator[Release]:
+    """Lend a release: the one in the cache, else one that is installed apart and then removed."""
+    package = driver_class(agent).package
+    present = installed(agent, package, version)
+    if present is not None:
+        yield present
+        return
+    apart = cache_root() / "timeline" / "releases"
+    before = _unpacked(agent, version)
+    try:
+        yield install(agent, package, version, apart=apart)
+    finally:
+        for path in (apart / agent / version, *(_unpacked(agent, version) - before)):
+            shutil.rmtree(path, ignore_errors=True)
+        (apart / agent / f".{version}.lock").unlink(missing_ok=True)
+
+
+def _unpacked(agent: str, version: str) -> set[Path]:
+    """Return the directories into which a release has unpacked itself."""
+    root = cache_root() / "unpacked" / agent
+    return {*root.glob(f"*/{version}"), *root.glob(f"*/*/{version}")}
+
+
+def _scenario(agent: str, release: Release, name: str, target: Path) -> Seen:
+    """Take a release through a scenario, a second time if the first did not go as scripted."""
+    scenario = script.load(name)
+    driver = find_driver(agent, release.version)
+    why: str = ""
+    for _ in range(2):
+        with tempfile.TemporaryDirectory(prefix="look-") as scratch:
+            try:
+                run = perform(scenario, driver, release, Path(scratch))
+            except (CannotDo, Untaught) as error:
+                by_design = isinstance(error, CannotDo)
+                return Seen(revision=scenario.revision, why=_worded(error), by_design=by_design)
+            except Exception as error:  # whatever it is, the next release has nothing to do with it
+                why = _worded(error)
+                continue
+            _keep(driver, run, target / f"{name}.tar.xz")
+            return Seen(revision=scenario.revision, offered=tuple(_offered(run.exchanges)))
+    return Seen(revision=scenario.revision, why=why)
+
+
+def _keep(driver: Driver, run: Run, archive: Path) -> None:
+    with tarfile.open(archive, "w:xz") as packed:
+        for path in driver.session_files(run.home):
+            for side in ("", *_SIDES):
+                one = path.with_name(path.name + side)
+                if one.is_file():
+                    packed.add(one, one.relative_to(run.home).as_posix())
+
+
+def _offered(exchanges: tuple[Exchange, ...]) -> list[str]:
+    """Return the names of the tools in the requests of turns; a namespace's before its own."""
+    names: set[str] = set()
+    for exchange in exchanges:
+        if exchange.kind == "turn" and isinstance(exchange.body, dict):
+            body: dict[str, Any] = exchange.body
+            entries = body.get("input")
+            lists = [body.get("tools")]
+            if isinstance(entries, list):
+                lists += [one.get("tools") for one in entries if isinstance(one, dict)]
+            for tools in lists:
+                names |= set(_named(tools, ""))
+    return sorted(names)
+
+
+def _named(tools: Any, before: str) -> Iterator[str]:
+    for tool in tools if isinstance(tools, list) else []:
+        inner = tool.get("function") if isinstance(tool.get("function"), dict) else tool
+        name = f"{before}{inner.get('name') or inner.get('type')}"
+        if isinstance(tool.get("tools"), list):
+            yield from _named(tool["tools"], f"{name}.")
+        else:
+            yield name
+
+
+def _worded(error: Exception) -> str:
+    """Return an error in a line that names no place of this machine."""
+    line = " ".join(_OUR_PLACES.sub("", str(error)).split())
+    if not isinstance(error, CannotDo | Untaught | ReleaseError):
+        line = f"{type(error).__name__}: {line}"
+    return line if len(line) <= _MOST_WORDS else f"{line[:_MOST_WORDS]}…"

@@ -1,0 +1,154 @@
+"""The shape of what a release left of a scenario: every place that a reader could count on.
+
+A shape is a mapping of places to what was seen there, in a few words; it holds no id, no time, no
+count, no version and nothing that a person, a model or the vendor wrote at length. So two
+recordings of one release have one shape, and where two releases differ, the places say in what.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from conformance.formats.naming import word
+from conformance.formats.observing import Node, observe
+from conformance.formats.records import Gathering, Named
+from conformance.formats.tables import table
+from live.model.script import Command, Read, Scenario, calls_of
+
+Shape = dict[str, str]
+"""Places and what was seen there."""
+
+REVISION = 1
+"""Of what a shape is made of: shapes of different revisions can't be compared."""
+
+_LOOSE_FORMS = {"digits": "text", "hex": "text", "lines": "text"}
+"""Forms that a drawn id or a measured text has by chance."""
+
+_LONGEST_FRAME = 160
+_CHANCE: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("{uuid}", re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")),
+    ("{time}", re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d[-:]\d\d[-:]\d\d[0-9.]*Z?")),
+    ("{hex}", re.compile(r"(?<![0-9a-z{])a?[0-9a-f]{6,}(?![0-9a-z}])")),
+    ("{n}", re.compile(r"\d+(?:\.\d+)?")),
+)
+
+
+def shape_of(agent: str, home: Path, scenario: Scenario, offered: Iterable[str]) -> Shape:
+    """Return the shape of the files under a home, and of what the model was offered."""
+    gathering = Gathering(agent, home, recover=True)
+    records = list(gathering)
+    shape: dict[str, str] = {f"tool offered: {name}": "yes" for name in offered}
+    for path in sorted(path for path in home.rglob("*") if path.is_file()):
+        shape[f"file {without_chance(path.relative_to(home).as_posix())}"] = "yes"
+    shape |= _observed(agent, records)
+    shape |= _framed(records, scenario)
+    return shape
+
+
+def digest(shapes: Mapping[str, Shape | None]) -> str:
+    """Return the digest of a release's shapes by scenario; None is one that it could not do."""
+    text = json.dumps(shapes, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def without_chance(text: str) -> str:
+    """Return a text with ids, times and numbers left out."""
+    for name, pattern in _CHANCE:
+        text = pattern.sub(name, text)
+    return text
+
+
+# ------------------------------------------------------------------ places
+
+
+def _observed(agent: str, records: Sequence[Named]) -> Iterator[tuple[str, str]]:
+    rules = table(agent)
+    observers = observe(((one.kind, one.value, 1) for one in records), rules)
+    for kind, observer in observers.items():
+        yield kind, "record"
+        yield from _places(kind, observer.root, "")
+
+
+def _places(kind: str, node: Node, pointer: str) -> Iterator[tuple[str, str]]:
+    if pointer:
+        yield f"{kind} {pointer}", _said(node)
+    for labels, variant in node.variants.items():
+        yield from _fields(kind, variant, f"{pointer}<{'/'.join(map(word, labels))}>")
+    yield from _fields(kind, node, pointer)
+    if node.items is not None:
+        yield from _places(kind, node.items, f"{pointer}[]")
+    if node.members is not None:
+        yield from _places(kind, node.members, f"{pointer}/*")
+
+
+def _fields(kind: str, node: Node, pointer: str) -> Iterator[tuple[str, str]]:
+    objects = node.types["object"]
+    for key, child in node.properties.items():
+        place = f"{pointer}/{key if word(key) != '(odd)' else '*'}"
+        for at, said in _places(kind, child, place):
+            always = at == f"{kind} {place}" and child.seen < objects
+            yield at, f"{said}, not always" if always else said
+
+
+def _said(node: Node) -> str:
+    if node.is_opaque:
+        return "anything"
+    said = " or ".join(sorted(node.types))
+    if node.words:
+        return f"{said}: {', '.join(sorted(node.words))}"
+    forms = {_LOOSE_FORMS.get(form, form) for form in node.forms} - {"text"}
+    return f"{said} ({', '.join(sorted(forms))})" if forms else said
+
+
+# ------------------------------------------------------------------ wordings
+
+
+def _framed(records: Sequence[Named], scenario: Scenario) -> Mapping[str, str]:
+    """Return how results are worded: the texts around what a command printed or a file held."""
+    lines = sorted(_results(scenario), key=len, reverse=True)
+    asked = [spelt for run in _commands(scenario) for spelt in (run, json.dumps(run)[1:-1])]
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for record in records:
+        for pointer, text in _strings(record.value, ""):
+            frame = text
+            for line in lines:
+                frame = frame.replace(line, "…")
+            if frame == text or frame.strip() == "…" or any(run in text for run in asked):
+                continue
+            frame = without_chance(frame)
+            told = frame if len(frame) <= _LONGEST_FRAME else "(long)"
+            found[f"wording in {record.kind} {pointer}"].add(json.dumps(told, ensure_ascii=False))
+    return {place: " and ".join(sorted(frames)) for place, frames in found.items()}
+
+
+def _commands(scenario: Scenario) -> list[str]:
+    calls = (call for turn in scenario.turns for call in calls_of(turn.responses))
+    return [call.run for call in calls if isinstance(call, Command)]
+
+
+def _results(scenario: Scenario) -> set[str]:
+    texts: set[str] = set()
+    for turn in scenario.turns:
+        for call in calls_of(turn.responses):
+            if isinstance(call, Command):
+                texts |= {call.stdout, call.stderr}
+            elif isinstance(call, Read):
+                texts.add(call.content or "")
+    return {line for text in texts for line in text.splitlines() if line.strip()}
+
+
+def _strings(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield pointer, value
+    elif isinstance(value, dict):
+        for key, member in value.items():
+            yield from _strings(member, f"{pointer}/{key if word(key) != '(odd)' else '*'}")
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item, f"{pointer}[]")
