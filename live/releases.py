@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from semver import Version
 
 _EXACT = re.compile(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?")
 _INSTALL_SECONDS = 600
@@ -123,22 +122,13 @@ def resolve(package: str, version: str) -> str:
     return found
 
 
-class Published(msgspec.Struct, frozen=True, kw_only=True):
-    """A release as npm lists it. ``on`` is the day that npm says, which is not always the order."""
+def listing(package: str) -> dict[str, str]:
+    """Return every version of a package that npm lists, with the day on which it was published.
 
-    version: str
-    on: str
-
-
-def published(package: str) -> tuple[Published, ...]:
-    """Return every stable release that npm lists of a package, in the order of their versions."""
+    The days are not always in the order of the versions.
+    """
     listed: Any = json.loads(_npm("view", package, "versions", "time", "--json"))
-    versions = [Version.parse(version) for version in listed["versions"]]
-    return tuple(
-        Published(version=str(version), on=listed["time"].get(str(version), "")[:10])
-        for version in sorted(versions)
-        if version.prerelease is None
-    )
+    return {version: listed["time"].get(version, "")[:10] for version in listed["versions"]}
 
 
 @cache

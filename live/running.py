@@ -70,16 +70,18 @@ def perform(
     workspace: Mapping[str, bytes] | None = None,
     judging: Judging = "record",
     asked_id: str = SESSION_ID,
+    node_at_least: int | None = None,
 ) -> Run:
     """Run every turn of a scenario; leave the CLI's home, the workspace and a recording of each
     terminal under ``keep``.
 
     With a ``hooked`` driver every hook is registered that the release knows. ``earlier`` is the
     session that the first turn resumes (else it begins one, with ``asked_id`` where the CLI lets
-    one choose); ``workspace`` are files that lie ready beside the scenario's own.
+    one choose); ``workspace`` are files that lie ready beside the scenario's own. ``node_at_least``
+    is for a release that needs another Node than its driver's.
     """
     started = time.time()
-    with Sandbox(release.prefix, node_at_least=driver.node) as box:
+    with Sandbox(release.prefix, node_at_least=node_at_least or driver.node) as box:
         pictures = {name: png(picture) for name, picture in scenario.pictures.items()}
         files = {**scenario.workspace, **pictures, **driver.workspace_files(scenario)}
         box.lay({**files, **(workspace or {})})

@@ -22,9 +22,9 @@ class CouldNotRun(Exception):
     """Something that the command needs is not here; the message says what to install."""
 
 
-def without_extra(what: str, error: ModuleNotFoundError) -> CouldNotRun:
-    """Return what to say where the extra that drives CLIs is not installed."""
-    return CouldNotRun(f"{what} needs {error.name}; pip install 'transcript-conformance[live]'")
+def without_extra(what: str, error: ModuleNotFoundError, extra: str = "live") -> CouldNotRun:
+    """Return what to say where an extra is not installed: by default the one that drives CLIs."""
+    return CouldNotRun(f"{what} needs {error.name}; pip install 'transcript-conformance[{extra}]'")
 
 
 def release_named(given: str) -> tuple[str, str]:

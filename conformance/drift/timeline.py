@@ -54,11 +54,11 @@ def shard(versions: Sequence[str], number: int, of: int, offset: int = 0) -> Par
     """
     cuts = [at for at in range(len(versions)) if (at + offset) % STRIDE == 0]
     cuts = sorted({0, *cuts, max(0, len(versions) - 1)})
-    gaps = len(cuts) - 1
+    gaps = max(1, len(cuts) - 1)
     first, last = gaps * (number - 1) // of, gaps * number // of
     if first == last:
         return Part((), offset)
-    low, high = cuts[first], cuts[last]
+    low, high = cuts[first], cuts[min(last, len(cuts) - 1)]
     return Part(versions[low : high + 1], offset + low)
 
 
@@ -69,6 +69,7 @@ def search(
     executor: Executor,
     *,
     tell: Callable[[Progress], None] = lambda _: None,
+    keep: Callable[[str, Told], None] = lambda _, __: None,
     until: Callable[[int], bool] = lambda _: False,
     at_once: int = 2,
 ) -> dict[str, Told]:
@@ -76,7 +77,8 @@ def search(
 
     Returns what was told by version, of ``known`` what is in the list. ``until`` is asked with the
     number of looks before each new one, and ends the search once it holds. With an executor that
-    is not of this process ``looking`` goes to the worker, and what it told comes back.
+    is not of this process ``looking`` goes to the worker, and what it told comes back; ``keep`` is
+    given it at once.
     """
     versions = part.versions
     places = {version: at for at, version in enumerate(versions)}
@@ -100,5 +102,6 @@ def search(
         for future in done:
             at = pending.pop(future)
             found[at] = future.result()
+            keep(versions[at], found[at])
             seconds = time.monotonic() - began
             tell(Progress(versions[at], found[at].digest, started - len(pending), ahead, seconds))

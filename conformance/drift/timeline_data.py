@@ -7,21 +7,61 @@ diff of the file shows what a release brought.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-from semver import Version
 
-from conformance.drift.timeline_looks import CORE, Look
 from conformance.drift.timeline_search import SEED, SHARE, STRIDE
-from conformance.drift.timeline_shapes import REVISION, Shape, digest
-from live.releases import Published
 
 FORMAT = 1
+
+Shape = dict[str, str]
+"""Places, and what was seen there."""
+
+SHAPES_REVISION = 1
+"""Of what a shape is made of: shapes of different revisions can't be compared."""
+
+CORE = ("command-fails", "file-edits", "subagent", "failure-auth")
+"""The scenarios of a look. Between them they show how calls, their results and their failures are
+written, which tools there are, a file read and changed, another agent's thread, and a turn that
+the provider ended."""
+
+
+class Published(msgspec.Struct, frozen=True, kw_only=True):
+    """A release as npm lists it. ``on`` is the day that npm says, which is not always the order."""
+
+    version: str
+    on: str
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What came of one scenario: which tools the model was offered, or why it could not be done.
+
+    ``by_design`` says that the release has no way to do it; else a driver is wanting, or the CLI
+    did something else than the script says.
+    """
+
+    revision: int
+    offered: tuple[str, ...] = ()
+    why: str | None = None
+    by_design: bool = False
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One release, looked at. ``why`` says why it could not even be installed or started."""
+
+    agent: str
+    version: str
+    on: str
+    seconds: int
+    integrity: str | None = None
+    why: str | None = None
+    seen: dict[str, Seen] = {}
 
 
 class TimelineError(Exception):
@@ -38,8 +78,12 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Looked(Look, frozen=True, kw_only=True, omit_defaults=True):
-    """A look and what had changed: against the last look before that has the scenario."""
+    """A look and what had changed: against the last look before that has the scenario.
 
+    ``driven_otherwise`` names what our own driver does otherwise than at the look before.
+    """
+
+    driven_otherwise: tuple[str, ...] = ()
     changed: tuple[Change, ...] = ()
 
 
@@ -85,16 +129,11 @@ def load(path: Path) -> TimelineFile:
 
 
 def known_of(found: TimelineFile) -> dict[str, Known]:
-    """Return the looks of a committed timeline with their shapes, by version.
-
-    None if its shapes were made of other things than today's.
-    """
-    if found.shape != REVISION or found.scenarios != CORE:
-        return {}
+    """Return the looks of a committed timeline with their shapes, by version."""
     state: dict[str, Shape] = {}
     known: dict[str, Known] = {}
     for looked in found.looks:
-        made: dict[str, Shape | None] = dict.fromkeys(CORE)
+        made: dict[str, Shape | None] = dict.fromkeys(found.scenarios)
         for name in _done(looked):
             made[name] = state[name] = _after(state.get(name, {}), name, looked.changed)
         fields = {field: getattr(looked, field) for field in Look.__struct_fields__}
@@ -103,19 +142,31 @@ def known_of(found: TimelineFile) -> dict[str, Known]:
 
 
 def timeline_file(
-    agent: str, package: str, listed: str, releases: Iterable[Published], known: Iterable[Known]
+    agent: str,
+    package: str,
+    listed: str,
+    releases: Sequence[Published],
+    known: Mapping[str, Known],
+    driven_otherwise: Callable[[str, str], Iterable[str]],
 ) -> TimelineFile:
-    """Return what is committed of an agent's releases."""
+    """Return what is committed of an agent's releases, which are given from the oldest on.
+
+    ``driven_otherwise`` tells what our driver does otherwise for one release than for another.
+    """
     state: dict[str, Shape] = {}
     looks: list[Looked] = []
-    for one in sorted(known, key=lambda one: Version.parse(one.look.version)):
-        changed = tuple(_changes(state, one.shapes))
+    for release in releases:
+        one = known.get(release.version)
+        if one is None:
+            continue
+        changed = tuple(changes(state, one.shapes))
         state |= {name: shape for name, shape in one.shapes.items() if shape is not None}
+        otherwise = driven_otherwise(looks[-1].version, release.version) if looks else ()
         fields = {field: getattr(one.look, field) for field in Look.__struct_fields__}
-        looks.append(Looked(**fields, changed=changed))
+        looks.append(Looked(**fields, driven_otherwise=tuple(otherwise), changed=changed))
     return TimelineFile(
         format=FORMAT,
-        shape=REVISION,
+        shape=SHAPES_REVISION,
         agent=agent,
         package=package,
         listed=listed,
@@ -151,11 +202,18 @@ def _spelt(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def digest(shapes: Mapping[str, Shape | None]) -> str:
+    """Return the digest of a release's shapes by scenario; None is one that it could not do."""
+    text = json.dumps(shapes, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
 def _done(look: Look) -> list[str]:
     return [name for name, seen in look.seen.items() if seen.why is None]
 
 
-def _changes(state: Mapping[str, Shape], shapes: Mapping[str, Shape | None]) -> Iterator[Change]:
+def changes(state: Mapping[str, Shape], shapes: Mapping[str, Shape | None]) -> Iterator[Change]:
+    """Yield what differs from one release's shapes to another's, in the scenarios of the other."""
     where: defaultdict[tuple[str, str | None, str | None], list[str]] = defaultdict(list)
     for name, shape in shapes.items():
         if shape is None:

@@ -5,18 +5,30 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from semver import Version
 
-from conformance.drift.timeline_data import Known, TimelineFile, known_of, load, timeline_file
-from conformance.drift.timeline_looks import Look, kept_look, look, look_place, shapes
-from conformance.drift.timeline_shapes import Shape
+from conformance.drift.timeline_data import (
+    CORE,
+    SHAPES_REVISION,
+    Known,
+    Look,
+    Published,
+    Shape,
+    TimelineFile,
+    known_of,
+    load,
+    timeline_file,
+)
+from conformance.drift.timeline_looks import kept_look, look, look_place, shapes
 from live.agents.base import driver_class
-from live.releases import Published, cache_root, published
+from live.releases import cache_root, listing
 
 NEWEST = {"claude": 150}
 """How many releases are of interest, where it is not all."""
@@ -42,7 +54,9 @@ class Listed(NamedTuple):
 def listed(agent: str) -> Listed:
     """Return what npm lists today."""
     package = driver_class(agent).package
-    every = published(package)
+    found = listing(package)
+    stable = sorted(one for one in map(Version.parse, found) if one.prerelease is None)
+    every = tuple(Published(version=str(one), on=found[str(one)]) for one in stable)
     newest = every[-NEWEST.get(agent, len(every)) :]
     today = datetime.now(UTC).date().isoformat()
     return Listed(agent, package, today, newest, len(every) - len(newest))
@@ -59,7 +73,7 @@ def known(agent: str, committed: Path | None, *, again: bool = False) -> dict[st
 
     With ``again`` releases that could not be driven are taken for unknown.
     """
-    found = known_of(load(committed)) if committed is not None and committed.is_file() else {}
+    found = _committed(committed) if committed is not None and committed.is_file() else {}
     for place in sorted((cache_root() / "timeline" / "looks" / agent).glob("[!.]*")):
         kept = kept_look(agent, place.name)
         if kept is not None:
@@ -71,9 +85,27 @@ def known(agent: str, committed: Path | None, *, again: bool = False) -> dict[st
 
 def document(about: Listed, found: Mapping[str, Known]) -> TimelineFile:
     """Return what is committed, of all that is known of the listed releases."""
-    versions = {*about.versions}
-    known = [one for version, one in found.items() if version in versions]
-    return timeline_file(about.agent, about.package, about.on, about.releases, known)
+    return timeline_file(
+        about.agent,
+        about.package,
+        about.on,
+        about.releases,
+        found,
+        partial(_driven_otherwise, about.agent),
+    )
+
+
+def _driven_otherwise(agent: str, one: str, other: str) -> list[str]:
+    """Return the traits in which two releases are driven differently."""
+    traits = import_module(f"live.agents.{agent}.traits").traits
+    mine, theirs = (msgspec.structs.asdict(traits(version)) for version in (one, other))
+    return [name for name in mine if mine[name] != theirs[name]]
+
+
+def _committed(path: Path) -> dict[str, Known]:
+    """Return the looks of a file whose shapes are made of what today's are made of."""
+    found = load(path)
+    return known_of(found) if (found.shape, found.scenarios) == (SHAPES_REVISION, CORE) else {}
 
 
 def _wanting(found: Look) -> bool:

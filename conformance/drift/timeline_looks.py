@@ -11,7 +11,7 @@ import shutil
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,49 +20,22 @@ from typing import Any
 
 import msgspec
 
-from conformance.drift.timeline_shapes import Shape, digest, shape_of
+from conformance.drift.timeline_data import CORE, Look, Seen, Shape
+from conformance.drift.timeline_shapes import shape_of
 from live.agents.base import CannotDo, Driver, Untaught, driver_class, find_driver
 from live.model import script
 from live.model.log import Exchange
+from live.model.script import Scenario
 from live.releases import Release, ReleaseError, cache_root, install, installed
 from live.running import Run, perform
-
-CORE = ("command-fails", "file-edits", "subagent", "failure-auth")
-"""The scenarios of a look. Between them they show how calls, their results and their failures are
-written, which tools there are, a file read and changed, another agent's thread, and a turn that
-the provider ended."""
 
 _RECORDING = Lock()
 """One CLI at a time in one process; another thread may install the next release meanwhile."""
 
 _MOST_WORDS = 200
+_WANTS_NODE = re.compile(r"requires Node\.js v(\d+)")
 _OUR_PLACES = re.compile(r"(?:--prefix \S+ )?(?:--\S+ )*|(?<![\w.])/(?:tmp|root|home|srv|work)/\S*")
 _SIDES = ("-wal", "-shm")
-
-
-class Seen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What came of one scenario: which tools the model was offered, or why it could not be done.
-
-    ``by_design`` says that the release has no way to do it; else a driver is wanting, or the CLI
-    did something else than the script says.
-    """
-
-    revision: int
-    offered: tuple[str, ...] = ()
-    why: str | None = None
-    by_design: bool = False
-
-
-class Look(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One release, looked at. ``why`` says why it could not even be installed or started."""
-
-    agent: str
-    version: str
-    on: str
-    seconds: int
-    integrity: str | None = None
-    why: str | None = None
-    seen: dict[str, Seen] = {}
 
 
 def look(agent: str, version: str) -> Look:
@@ -114,11 +87,6 @@ def shapes(found: Look) -> Mapping[str, Shape | None]:
     return made
 
 
-def shape_digest(found: Look) -> str:
-    """Return the digest of a look's shapes."""
-    return digest(shapes(found))
-
-
 # ------------------------------------------------------------------ looking
 
 
@@ -132,8 +100,9 @@ def _look(agent: str, version: str, target: Path) -> Look:
         with _lent(agent, version) as release:
             integrity = release.integrity
             with _RECORDING:
+                recorder = _Recorder(find_driver(agent, version), release, target)
                 for name in CORE:
-                    seen[name] = _scenario(agent, release, name, target)
+                    seen[name] = recorder.record(name)
                     if seen[name].why is not None and not seen[name].by_design and len(seen) == 1:
                         why = seen.pop(name).why
                         break
@@ -151,7 +120,7 @@ def _look(agent: str, version: str, target: Path) -> Look:
 
 
 @contextmanager
-def _lent(agent: str, version: str) -> Iterator[Release]:
+def _lent(agent: str, version: str) -> Generator[Release, None, None]:
     """Lend a release: the one in the cache, else one that is installed apart and then removed."""
     package = driver_class(agent).package
     present = installed(agent, package, version)
@@ -174,24 +143,38 @@ def _unpacked(agent: str, version: str) -> set[Path]:
     return {*root.glob(f"*/{version}"), *root.glob(f"*/*/{version}")}
 
 
-def _scenario(agent: str, release: Release, name: str, target: Path) -> Seen:
-    """Take a release through a scenario, a second time if the first did not go as scripted."""
-    scenario = script.load(name)
-    driver = find_driver(agent, release.version)
-    why: str = ""
-    for _ in range(2):
-        with tempfile.TemporaryDirectory(prefix="look-") as scratch:
+class _Recorder:
+    """Records one release in scenarios, with another Node if the release asks for it."""
+
+    def __init__(self, driver: Driver, release: Release, target: Path) -> None:
+        self._driver = driver
+        self._release = release
+        self._target = target
+        self._node: int | None = None
+
+    def record(self, name: str) -> Seen:
+        """Take the release through a scenario, once more if it did not go as scripted."""
+        scenario = script.load(name)
+        why = ""
+        for _ in range(2):
             try:
-                run = perform(scenario, driver, release, Path(scratch))
+                return self._once(scenario)
             except (CannotDo, Untaught) as error:
                 by_design = isinstance(error, CannotDo)
                 return Seen(revision=scenario.revision, why=_worded(error), by_design=by_design)
             except Exception as error:  # whatever it is, the next release has nothing to do with it
                 why = _worded(error)
-                continue
-            _keep(driver, run, target / f"{name}.tar.xz")
+                if wants := _WANTS_NODE.search(str(error)):
+                    self._node = int(wants[1])
+        return Seen(revision=scenario.revision, why=why)
+
+    def _once(self, scenario: Scenario) -> Seen:
+        with tempfile.TemporaryDirectory(prefix="look-") as scratch:
+            run = perform(
+                scenario, self._driver, self._release, Path(scratch), node_at_least=self._node
+            )
+            _keep(self._driver, run, self._target / f"{scenario.name}.tar.xz")
             return Seen(revision=scenario.revision, offered=tuple(_offered(run.exchanges)))
-    return Seen(revision=scenario.revision, why=why)
 
 
 def _keep(driver: Driver, run: Run, archive: Path) -> None:

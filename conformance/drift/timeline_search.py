@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
+from math import ceil
 
 STRIDE = 8
 SHARE = 0.05
@@ -56,7 +57,7 @@ def sample(count: int, offset: int = 0, names: Sequence[str] | None = None) -> l
 def most(count: int, edges: int) -> float:
     """Return how many looks a search of so many releases with so many edges takes at most."""
     bisecting = STRIDE.bit_length()  # log2 of the stride, and one
-    return max(2 + count / STRIDE, count / STRIDE + SHARE * count) + edges * bisecting
+    return max(2 + ceil(count / STRIDE), count / STRIDE + SHARE * count) + edges * bisecting
 
 
 def _grid(count: int, done: Collection[int], offset: int) -> list[int]:

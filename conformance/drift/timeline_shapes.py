@@ -7,7 +7,6 @@ recordings of one release have one shape, and where two releases differ, the pla
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections import defaultdict
@@ -15,17 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from conformance.drift.timeline_data import Shape
 from conformance.formats.naming import word
 from conformance.formats.observing import Node, observe
 from conformance.formats.records import Gathering, Named
 from conformance.formats.tables import table
 from live.model.script import Command, Read, Scenario, calls_of
-
-Shape = dict[str, str]
-"""Places and what was seen there."""
-
-REVISION = 1
-"""Of what a shape is made of: shapes of different revisions can't be compared."""
 
 _LOOSE_FORMS = {"digits": "text", "hex": "text", "lines": "text"}
 """Forms that a drawn id or a measured text has by chance."""
@@ -49,12 +43,6 @@ def shape_of(agent: str, home: Path, scenario: Scenario, offered: Iterable[str])
     shape |= _observed(agent, records)
     shape |= _framed(records, scenario)
     return shape
-
-
-def digest(shapes: Mapping[str, Shape | None]) -> str:
-    """Return the digest of a release's shapes by scenario; None is one that it could not do."""
-    text = json.dumps(shapes, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def without_chance(text: str) -> str:
