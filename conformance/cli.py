@@ -24,6 +24,7 @@ from conformance.commands.running import COULD_NOT_RUN, UNREADABLE, CouldNotRun
 from conformance.commands.schema import schema
 from conformance.commands.timeline import timeline
 from conformance.corpus import CorpusError
+from conformance.drift.timeline_data import TimelineError
 from conformance.livechecks import stored
 from conformance.report import markdown
 from live.releases import ReleaseError
@@ -53,6 +54,7 @@ def main() -> NoReturn:
     except (
         AdapterError,
         CorpusError,
+        TimelineError,
         TranscriptError,
         markdown.NoMarkers,
         stored.NotStored,

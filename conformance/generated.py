@@ -13,6 +13,7 @@ from conformance.report import live_page
 from conformance.report.coverage import page
 from conformance.report.hooks import blind_spots
 from conformance.report.markdown import placed, table
+from conformance.report.timeline_page import timeline_pages
 from conformance.shapes import SHAPES, schema_of
 from conformance.verdicts import Cell
 
@@ -34,6 +35,7 @@ def generated(corpus: Path, cells: Callable[[], Sequence[Cell]]) -> dict[Path, s
     files[ROOT / "docs" / "coverage.md"] = page(coverage(corpus))
     live = ROOT / "docs" / "live.md"
     files[live] = live_page.page(stored.load(live.with_suffix(".json")))
+    files |= timeline_pages(ROOT / "docs" / "drift")
     hooks = ROOT / "docs" / "hooks.md"
     files[hooks] = placed(hooks, blind_spots(), "dialects")
     readme = ROOT / "README.md"

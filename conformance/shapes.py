@@ -18,6 +18,7 @@ from conformance.adapters.messages import ANSWERS, MESSAGES
 from conformance.checks.check import CheckReport
 from conformance.corpus import CannotFile, CaseFile, TruthFile
 from conformance.drift.findings import DriftReport
+from conformance.drift.timeline_data import TimelineFile
 from conformance.formats.judging import FormatDocument
 from conformance.handmade import Reasoned
 from conformance.livechecks.results import LiveReport
@@ -185,6 +186,7 @@ SHAPES: Mapping[str, Any] = {
     "offered": OfferedTools,
     "resume": ResumeRules,
     "sessions": SessionsDocument,
+    "timeline": TimelineFile,
     "transcript": TranscriptDocument,
     "truth": TruthFile,
     "witnesses": StoredWitnesses,

@@ -102,7 +102,7 @@ def timeline(
                     search(
                         _part(about, piece),
                         found,
-                        partial(timeline_known.look_at, agent),
+                        partial(timeline_known.look_at, agent, again),
                         executor,
                         tell=lambda one: tick(_said(agent, one)),
                         keep=keep,

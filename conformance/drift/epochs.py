@@ -130,12 +130,11 @@ def _why(look: Look, scenario: str) -> str:
 
 
 class Remark(NamedTuple):
-    """Changes of one sort in one kind of record."""
+    """Changes of one sort, the same in some kinds of record."""
 
-    kind: str
+    kinds: tuple[str, ...]
     sort: str
     places: tuple[str, ...]
-    scenarios: tuple[str, ...]
 
 
 def remarks(found: Iterable[Change]) -> list[Remark]:
@@ -144,26 +143,25 @@ def remarks(found: Iterable[Change]) -> list[Remark]:
     by: defaultdict[tuple[str, str], list[Change]] = defaultdict(list)
     listed = list(found)
     whole = {
-        (change.place, change.before is None)
+        (change.place, _sort(change))
         for change in listed
         if "record" in (change.before, change.after)
     }
     for change in listed:
         kind, pointer = split(change.place)
-        added, removed = change.before is None, change.after is None
-        sort = "added" if added else "removed" if removed else "changed"
-        if pointer and (kind, added) in whole and sort != "changed":
-            continue
-        by[kind, sort].append(change)
-    return [
-        Remark(
-            kind,
-            sort,
-            tuple(_told(change) for change in _outermost(group)),
-            tuple(sorted({name for change in group for name in change.scenarios})),
-        )
-        for (kind, sort), group in sorted(by.items())
-    ]
+        if not pointer or (kind, _sort(change)) not in whole:
+            by[kind, _sort(change)].append(change)
+    alike: defaultdict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
+    for (kind, sort), group in sorted(by.items()):
+        places = dict.fromkeys(_told(change) for change in _outermost(group))
+        alike[sort, tuple(places)].append(kind)
+    return [Remark(tuple(kinds), sort, places) for (sort, places), kinds in alike.items()]
+
+
+def _sort(change: Change) -> str:
+    if change.before is None:
+        return "added"
+    return "removed" if change.after is None else "changed"
 
 
 def split(place: str) -> tuple[str, str]:

@@ -63,6 +63,12 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     why: str | None = None
     seen: dict[str, Seen] = {}
 
+    @property
+    def wanting(self) -> bool:
+        """Whether something could not be recorded that the release may well be able to do."""
+        seen = self.seen.values()
+        return self.why is not None or any(one.why and not one.by_design for one in seen)
+
 
 class TimelineError(Exception):
     """A file of a timeline can't be used; the message says which, why and what to do."""

@@ -62,9 +62,9 @@ def listed(agent: str) -> Listed:
     return Listed(agent, package, today, newest, len(every) - len(newest))
 
 
-def look_at(agent: str, version: str) -> Known:
+def look_at(agent: str, again: bool, version: str) -> Known:
     """Look at a release; what it showed is kept beside what it left."""
-    found = look(agent, version)
+    found = look(agent, version, again=again)
     return Known(found, _shapes(found))
 
 
@@ -80,7 +80,7 @@ def known(agent: str, committed: Path | None, *, again: bool = False) -> dict[st
             found[place.name] = Known(kept, _shapes(kept))
     if not again:
         return found
-    return {version: one for version, one in found.items() if not _wanting(one.look)}
+    return {version: one for version, one in found.items() if not one.look.wanting}
 
 
 def document(about: Listed, found: Mapping[str, Known]) -> TimelineFile:
@@ -106,11 +106,6 @@ def _committed(path: Path) -> dict[str, Known]:
     """Return the looks of a file whose shapes are made of what today's are made of."""
     found = load(path)
     return known_of(found) if (found.shape, found.scenarios) == (SHAPES_REVISION, CORE) else {}
-
-
-def _wanting(found: Look) -> bool:
-    seen = found.seen.values()
-    return found.why is not None or any(one.why and not one.by_design for one in seen)
 
 
 class _Kept(msgspec.Struct, frozen=True, kw_only=True):

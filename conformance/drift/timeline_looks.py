@@ -38,10 +38,13 @@ _OUR_PLACES = re.compile(r"(?:--prefix \S+ )?(?:--\S+ )*|(?<![\w.])/(?:tmp|root|
 _SIDES = ("-wal", "-shm")
 
 
-def look(agent: str, version: str) -> Look:
-    """Look at a release, or take what is kept of an earlier look."""
+def look(agent: str, version: str, *, again: bool = False) -> Look:
+    """Look at a release, or take what is kept of an earlier look.
+
+    With ``again`` not of one that found something wanting.
+    """
     kept = kept_look(agent, version)
-    if kept is not None:
+    if kept is not None and not (again and kept.wanting):
         return kept
     place = look_place(agent, version)
     place.parent.mkdir(parents=True, exist_ok=True)

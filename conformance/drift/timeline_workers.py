@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
 
 LOCAL = "local"
 
@@ -21,12 +23,11 @@ def workers(dask: str | None, count: int) -> Generator[tuple[Executor, int], Non
         with ThreadPoolExecutor(2) as threads:
             yield threads, 2
         return
-    from distributed import Client, LocalCluster  # noqa: PLC0415
-
+    distributed: Any = import_module("distributed")
     if dask != LOCAL:
-        with Client(dask) as client:
+        with distributed.Client(dask) as client:
             yield client.get_executor(), max(1, len(client.scheduler_info()["workers"]))
         return
-    cluster = LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None)
-    with cluster, Client(cluster) as client:
+    alone = {"n_workers": count, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**alone) as cluster, distributed.Client(cluster) as client:
         yield client.get_executor(), count

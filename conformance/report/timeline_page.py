@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -132,17 +132,15 @@ def epoch_row(found: Timeline, epoch: Epoch) -> tuple[str, str, str, str]:
 
 
 def edge_lines(edge: Edge) -> Iterator[str]:
-    """Yield what changed at an edge, a line for each kind of record and sort of change."""
+    """Yield what changed at an edge, a line for each sort of change in kinds of record."""
     if edge.between:
         count = len(edge.between)
         yield (
             f"*somewhere among {count + 1} releases*: "
             f"{'one' if count == 1 else count} between them not looked at"
         )
-    for name, why in edge.lost.items():
-        yield f"`{name}` is not recorded any more: {_cell(why)}"
-    for name, why in edge.won.items():
-        yield f"`{name}` is recorded; before: {_cell(why)}"
+    yield from _scenarios("not recorded any more", edge.lost)
+    yield from _scenarios("recorded from here on; before", edge.won)
     if edge.driven_otherwise:
         told = ", ".join(f"`{name}`" for name in edge.driven_otherwise)
         yield f"our own driver does otherwise from here on, which may be what is seen: {told}"
@@ -150,15 +148,21 @@ def edge_lines(edge: Edge) -> Iterator[str]:
         yield _remark(remark)
 
 
+def _scenarios(what: str, whys: Mapping[str, str]) -> Iterator[str]:
+    for why in dict.fromkeys(whys.values()):
+        names = ", ".join(f"`{name}`" for name in whys if whys[name] == why)
+        yield f"{names}: {what}: {_cell(why)}"
+
+
 def _remark(remark: Remark) -> str:
+    kinds = ", ".join(f"`{kind}`" for kind in remark.kinds)
     if remark.places == ("",):
-        return f"`{remark.kind}`: {remark.sort}"
-    shown = [f"`{_short(place)}`" for place in remark.places[:_MOST_PLACES] if place]
+        return f"{kinds}: {remark.sort}"
+    shown = [f"`{_short(place)}`" for place in remark.places[:_MOST_PLACES]]
     more = len(remark.places) - _MOST_PLACES
     if more > 0:
         shown.append(f"and {more} more")
-    whole = "" if all(remark.places) else " as a kind, with"
-    return f"`{remark.kind}`: {remark.sort}{whole} {', '.join(shown)}"
+    return f"{kinds}: {remark.sort} {', '.join(shown)}"
 
 
 def _short(text: str) -> str:
