@@ -23,7 +23,8 @@ class Called:
     """A call merged with its result.
 
     ``output`` is the content of the result, or None while there is none; ``failed`` is what the
-    tool says of it, None if it says nothing. ``fields`` are those that every message has.
+    tool says of it, None if it says nothing. ``details`` and ``denial`` are what the CLI recorded
+    of the result beside its text, where a tool hands that on. ``fields`` are those of any message.
     """
 
     name: str
@@ -33,6 +34,8 @@ class Called:
     server: str | None = None
     cwd: str | None = None
     release: str | None = None
+    details: Any = None
+    denial: str | None = None
     fields: Json = field(default_factory=dict[str, Any])
 
     @property

@@ -6,6 +6,7 @@ import json
 import re
 
 from calling import Called, answered, objects, of_server, string
+from claude_details import detailed
 from saying import Json, text, words_of
 
 _EXIT_CODE = re.compile(r"Exit code (-?\d+)(?:\n|\Z)")
@@ -31,6 +32,10 @@ _SLASH = re.compile(r"<command-(name|message|args|contents)>(.*?)</command-\1>",
 
 def message(called: Called, tasks: dict[str, Json]) -> Json:
     """Return the message of a call; ``tasks`` is the session's checklist, brought forward."""
+    return detailed(_message(called, tasks), called)
+
+
+def _message(called: Called, tasks: dict[str, Json]) -> Json:
     match called.name:
         case "Bash" | "PowerShell":
             return _command(called)
