@@ -79,7 +79,7 @@ def _result(called: Called) -> Json:
     if called.output is None:
         return {"status": "unresolved"}
     words = called.words
-    if called.failed:
+    if called.failed or (called.failed is None and _says_failed(words)):
         error = found[1] if (found := _ERROR.fullmatch(words)) else words
         if not _REFUSED.match(words):
             return {"status": "failed", "error": error}
@@ -90,6 +90,11 @@ def _result(called: Called) -> Json:
         apart = {"output_extent": "elsewhere", "overflow_path": kept["path"].strip()}
         return {"status": "completed", "output": text(kept["shown"]), **apart}
     return {"status": "completed", "output": called.output}
+
+
+def _says_failed(words: str) -> bool:
+    """Whether a result's own words say that the call failed, where the tool keeps no mark of it."""
+    return any(one.match(words) for one in (_ERROR, _REFUSED, _EXIT_CODE))
 
 
 def _command(called: Called) -> Json:

@@ -16,15 +16,15 @@ _SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "c
 _FRAME = re.compile(
     r"(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?"
     r"(?:Process (?:exited with code (?P<code>-?\d+)|running with session ID (?P<session>\S+))\n)?"
-    r"(?:Original token count: \d+\n)?Output:\n"
+    r"(?:Original token count: \d+\n)?Output:(?:\n|\Z)"
 )
 _EXIT_FRAME = re.compile(
-    r"Exit code: (?P<code>-?\d+)\nWall time: [^\n]*\n(?:Total output lines: \d+\n)?Output:\n"
+    r"Exit code: (?P<code>-?\d+)\nWall time: [^\n]*\n(?:Total output lines: \d+\n)?Output:(?:\n|\Z)"
 )
 _WALL_FRAME = re.compile(r"Wall time: [^\n]*\nOutput:(?:\n|\Z)")
 _SCRIPT_FRAME = re.compile(
     r"Script (?P<fate>completed|failed|terminated|running with cell ID \S+)\n"
-    r"Wall time[^\n]*\nOutput:\n"
+    r"Wall time[^\n]*\nOutput:(?:\n|\Z)"
 )
 _HEADING = re.compile(
     r"(?:Warning: truncated output \(original token count: \d+\)\n)?Total output lines: \d+\n\n?"

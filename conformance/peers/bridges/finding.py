@@ -5,10 +5,14 @@ Only names are looked at. Tools that find sessions by themselves are given the h
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from wire import Failure
+
+_CWD = re.compile(rb'"cwd": ?("(?:[^"\\]|\\.)*")')
 
 
 def session_file(home: str, agent: str, session_id: str) -> Path:
@@ -17,6 +21,18 @@ def session_file(home: str, agent: str, session_id: str) -> Path:
     if not found:
         raise Failure("find", f"there is no file of a session {session_id} of {agent}")
     return found[0]
+
+
+def project(path: Path) -> str:
+    """Return the directory that a session was held in, for a tool that wants to be asked there.
+
+    Whoever asks knows it; here it is what the file names first. Nothing else is taken from there.
+    """
+    with path.open("rb") as file:
+        for line in file:
+            if found := _CWD.search(line):
+                return json.loads(found[1])
+    return str(path.parent)
 
 
 def _claude(home: Path, session_id: str) -> list[Path]:

@@ -10,7 +10,7 @@ import json
 from importlib.metadata import version
 
 from calling import parsed
-from finding import session_file
+from finding import project, session_file
 from halves import Telling
 from running import borrowed, run
 from saying import Json, text
@@ -56,9 +56,9 @@ def _call(telling: Telling, number: str, name: str, content: str, fields: Json) 
 def read(request: Json) -> Json:
     """Read a session, as ``portable-resume SOURCE show ID`` does."""
     agent, session_id = request["agent"], request["session_id"]
-    session_file(request["home"], agent, session_id)
+    where = project(session_file(request["home"], agent, session_id))
     with borrowed({agent: request["home"]}) as home:
-        which = ("--cwd", "/srv/project", "--within-min", "0")
+        which = ("--cwd", where, "--within-min", "0")
         command = ("portable-resume", *which, "--format", "json", SOURCES[agent])
         said = run((*command, "show", session_id), home)
     return {"transcript": transcript(json.loads(said), agent, session_id)}
