@@ -7,7 +7,6 @@ its index already; what it would write there is put where Codex looks, without t
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import import_module
@@ -107,10 +106,7 @@ def _called(block: Any, result: Any, meta: Any, fields: Json) -> Called:
 
 
 def _shown(words: str) -> list[Json]:
-    """Return a result's content; the tool gives a list of parts as its JSON."""
-    if words.startswith('[{"type": "input_'):
-        return [part for one in json.loads(words) for part in codex_calls.content_of(one)]
-    return text(words)
+    return codex_calls.listed(words) if codex_calls.is_listed(words) else text(words)
 
 
 def read(request: Json) -> Json:

@@ -6,12 +6,14 @@ database is the words of a turn with its calls after it; what came of a call is 
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
+import codex_calls
 from calling import parsed
 from finding import session_file
 from halves import Telling
@@ -21,6 +23,7 @@ from wire import Failure, serve
 
 PREFIXES = {"claude": "", "codex": "codex:", "copilot": "copilot:"}
 _AUTHORS = {"user": "human", "system": "harness"}
+_THINKING = re.compile(r"\[Thinking\]\n(.*?)\n\[/Thinking\]\n*", re.DOTALL)
 _BEGUN = frozenset({"started", "running", "progress"})
 _UNHAPPY = frozenset({"errored", "failed", "error"})
 
@@ -44,7 +47,15 @@ def transcript(
     for message in messages:
         _told(telling, message, of_message.get(message["id"], []))
     outcomes = {call["tool_use_id"]: call["observed_outcome"] for call in calls}
+    started = {
+        call["subagent_session_id"]: call["tool_use_id"]
+        for call in calls
+        if call["subagent_session_id"]
+    }
     for event in events:
+        if event["source"] == "wait_output" and event["subagent_session_id"] in started:
+            failed = event["status"] in _UNHAPPY
+            telling.end(started[event["subagent_session_id"]], text(event["content"]), failed)
         called = event["tool_use_id"]
         if called in outcomes and event["status"] not in _BEGUN:
             failed = bool({outcomes[called], event["status"]} & _UNHAPPY)
@@ -59,34 +70,41 @@ def _told(telling: Telling, message: Json, calls: list[Json]) -> None:
         "model": message["model"] or None,
         "agent": "sidechain" if message["is_sidechain"] else None,
     }
-    # Its content has the calls in it as prose: dialogue is what is left without them.
-    words = _dialogue(message, calls)
+    thought, words = _parted(message, calls)
     if message["is_compact_boundary"]:
         boundary: Json = {"kind": "CompactBoundary", "author": "harness", "summary": text(words)}
         telling.other({**boundary, **fields})
         return
-    if message["thinking_text"]:
-        telling.thought(text(message["thinking_text"]), **fields)
+    if thought:
+        telling.thought(text(thought), **fields)
     if message["role"] == "assistant" and words:
         telling.answer(words, **fields)
     elif words:
         author = "harness" if message["is_system"] else _AUTHORS.get(message["role"], "harness")
-        origin = {} if author == "human" else {"provenance": message["source_type"] or None}
-        telling.prompt(text(words), author, **origin, **fields)
+        origin = None if author == "human" else telling.harness()
+        telling.prompt(text(words), author, provenance=origin, **fields)
     for call in calls:
         telling.begin(call["tool_use_id"], call["tool_name"], parsed(call["input_json"]), **fields)
 
 
-def _dialogue(message: Json, calls: list[Json]) -> str:
+def _parted(message: Json, calls: list[Json]) -> tuple[str, str]:
+    """Return a row's thought and its words: its content has both, and its calls as prose."""
+    thought, words = message["thinking_text"], message["content"]
+    if found := _THINKING.match(words):
+        thought, words = thought or found[1], words[found.end() :]
     if message["dialogue_text"] is not None:
-        return message["dialogue_text"]
-    return "" if calls and message["content"].startswith("[") else message["content"]
+        words = message["dialogue_text"]
+    elif calls and words.startswith("["):
+        words = ""
+    return thought, words
 
 
 def _shown(content: str) -> list[Json]:
     """Return a result's words; of Copilot CLI the database has the JSON that they stand in."""
+    if codex_calls.is_listed(content):
+        return codex_calls.listed(content)
     told = parsed(content)
-    return text(told["content"] if isinstance(told, dict) and set(told) == {"content"} else content)
+    return text(told["content"] if isinstance(told, dict) and "content" in told else content)
 
 
 @contextmanager
@@ -115,7 +133,8 @@ def read(request: Json) -> Json:
         calls = rows(
             "select * from tool_calls where session_id = ? order by message_id, call_index"
         )
-    return {"transcript": transcript(sessions[0], messages, calls, agent)}
+        events = rows("select * from tool_result_events where session_id = ? order by id")
+    return {"transcript": transcript(sessions[0], messages, calls, events, agent)}
 
 
 def main() -> None:

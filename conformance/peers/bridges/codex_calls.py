@@ -263,6 +263,19 @@ def content_of(part: Any) -> list[Json]:
     return text(string(part.get("text"))) if isinstance(part, dict) else []
 
 
+def is_listed(words: str) -> bool:
+    """Whether a tool gives a result of several parts as the JSON of their list."""
+    return words.startswith(('[{"type": "input_', '[{"type":"input_'))
+
+
+def listed(words: str) -> list[Json]:
+    """Return a result of several parts that a tool gives as the JSON of their list."""
+    try:
+        return [part for one in json.loads(words) for part in content_of(one)]
+    except (ValueError, AttributeError):
+        return text(words)
+
+
 def _told(called: Called) -> Json:
     """Return a result that is a JSON object; nothing if it is none."""
     return _object(called.words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import patches
 from calling import Called, objects, of_server, string
@@ -107,5 +108,13 @@ def _question(called: Called) -> Json:
     for before in _ANSWERS:
         answer = None if answer is None else answer.removeprefix(before)
     asked = string(given.get("message")) or string(given.get("question")) or ""
-    options = [one for one in given.get("choices") or () if isinstance(one, str)]
+    options = [one for one in _choices(given) if isinstance(one, str)]
     return {"text": asked, "options": options, "answer": answer}
+
+
+def _choices(given: Json) -> list[Any]:
+    schema: Any = given.get("requestedSchema")
+    fields: Any = schema.get("properties") if isinstance(schema, dict) else None
+    if given.get("choices") or not isinstance(fields, dict) or len(fields) != 1:
+        return given.get("choices") or []
+    return next(iter(fields.values())).get("enum") or []

@@ -20,6 +20,8 @@ _TYPED: dict[str, Callable[[str], str]] = {
     "codex": codex_calls.typed,
 }
 
+_ORIGINS = {"claude": "meta", "codex": "developer", "copilot": "system.notification"}
+
 
 class Telling:
     """What was said and called in a session, in the order in which a tool tells it."""
@@ -44,6 +46,10 @@ class Telling:
             for part in content
         ]
         self._said.append(spoken("UserMessage", author, shown, **fields))
+
+    def harness(self) -> str:
+        """Return the origin of what a tool only says that the CLI put there by itself."""
+        return _ORIGINS.get(self._agent, "harness")
 
     def answer(self, words: str, **fields: Any) -> None:
         """Take words of the model's."""

@@ -16,9 +16,10 @@ from running import borrowed, run
 from saying import Json, text
 from wire import Failure, serve
 
-SOURCES = {"claude": "claude", "codex": "codex", "copilot": "github-copilot"}
+SOURCES = {"claude": "claude", "copilot": "github-copilot"}
 _ASKED = "Input: "
 _CAME = "\nResult:\n"
+_MISSING = "[missing tool result]"
 
 
 def transcript(shown: Json, agent: str, session_id: str) -> Json:
@@ -39,7 +40,7 @@ def transcript(shown: Json, agent: str, session_id: str) -> Json:
             case "tool":
                 _call(telling, str(number), turn.get("tool_name") or content, content, fields)
             case _:
-                telling.prompt(text(content), "harness", provenance=turn["role"], **fields)
+                telling.prompt(text(content), "harness", provenance=telling.harness(), **fields)
     return telling.transcript()
 
 
@@ -49,7 +50,7 @@ def _call(telling: Telling, number: str, name: str, content: str, fields: Json) 
         telling.begin(number, name, None, **fields)
         return
     telling.begin(number, name, parsed(asked.removeprefix(_ASKED)), **fields)
-    if told:
+    if told and came != _MISSING:
         telling.end(number, text(came))
 
 

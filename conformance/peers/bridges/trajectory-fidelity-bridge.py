@@ -31,7 +31,7 @@ def transcript(trajectory: Json, session_id: str) -> Json:
         elif step["source"] == "user" and content:
             telling.prompt(content, **fields)
         elif content:
-            telling.prompt(content, "harness", provenance=step["source"], **fields)
+            telling.prompt(content, "harness", provenance=telling.harness(), **fields)
         for call in step.get("tool_calls") or ():
             named = (call["tool_call_id"], call["function_name"], call["arguments"])
             telling.begin(*named, **fields)
