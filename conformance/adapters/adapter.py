@@ -122,6 +122,9 @@ class Adapter(ABC):
     def close(self) -> None:  # noqa: B027 - most have nothing to end
         """End the adapter; it is asked nothing more."""
 
+    def abandon(self) -> None:  # noqa: B027 - most can't be kept waiting for
+        """End it at once, from any thread: what is being asked fails, and so does what follows."""
+
     def refuse(self, verb: Verb, agent: str, target: str | None = None) -> NoReturn:
         """Say that this is not offered."""
         into = f" into {target}" if target else ""

@@ -8,8 +8,11 @@ for the next question: it costs one answer, not all that follow.
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import signal
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
@@ -76,6 +79,7 @@ class WireAdapter(Adapter):
         self._process: AdapterProcess | None = None
         self._seq = 0
         self._lock = Lock()
+        self._abandoned = False
         self._greeting = self._start()
 
     @property
@@ -203,6 +207,14 @@ class WireAdapter(Adapter):
             finally:
                 process.kill()
 
+    def abandon(self) -> None:
+        """Kill the program, whoever waits for its answer, and never start it again."""
+        self._abandoned = True
+        process = self._process
+        if process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
     # ------------------------------------------------------------------ asking
 
     def _offered(self, verb: Verb, agent: str) -> None:
@@ -212,6 +224,8 @@ class WireAdapter(Adapter):
     def _run(self, request: Callable[[int], Request], shape: Any) -> Any:
         """Ask what a number makes the request of, with the program running that it is for."""
         with self._lock:
+            if self._abandoned:
+                raise Skipped(self.name, "was ended: nobody waits for its answer")
             if self._process is None:
                 self._greeting = self._start()
             self._seq += 1

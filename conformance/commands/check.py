@@ -36,7 +36,13 @@ from conformance.report.checks import FORMS, Form, form_of, rendered, show
     help="Checks that may pass or fail: told apart, and never counted as passed.",
 )
 @click.option("--fix", "fixes", is_flag=True, help="Write the --known list anew from this run.")
-@click.option("--jobs", default=2, show_default=True, help="In how many processes it is asked.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="In how many processes it is asked.",
+)
 @format_option(*FORMS[1:])
 @click.option(
     "--write",

@@ -54,7 +54,13 @@ from transcripts.stores.base import agents
     help="Who moves the sessions, instead of the reference: entry:NAME, py:package.module:Store "
     "or exec:COMMAND.",
 )
-@click.option("--jobs", default=2, show_default=True, help="How many CLIs run at a time.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="How many CLIs run at a time.",
+)
 @click.option(
     "--keep",
     type=click.Path(file_okay=False, path_type=Path),
@@ -145,6 +151,7 @@ def live(
         checks = command.planned(
             cases, sources, targets, map(release_named, releases), control=control, every=every
         )
+        command.ready(keep, page)
     except command.Misuse as error:
         raise click.UsageError(str(error)) from error
     with progress(lines=True) as tick:

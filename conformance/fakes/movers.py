@@ -12,11 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from msgspec.structs import replace
-
-from conformance.crossing import all_stores
-from conformance.livechecks.moving import Moved, Mover, NotMoved, StoreMover
-from transcripts.model import FileChange
+from conformance.livechecks.moving import Moved, Mover, StoreMover
 
 Rows = list[dict[str, Any]]
 Spoil = Callable[[Rows], Rows]
@@ -59,34 +55,6 @@ class BrokenMover:
         (path,) = target_home.glob(_SESSIONS[target].format(id=moved.session_id))
         self._spoil(moved.session_id, path)
         return moved
-
-
-class EditsDropped:
-    """Moves by the reference whatever is no change of a file, and says nothing of the rest."""
-
-    name = "edits dropped"
-
-    def move(
-        self,
-        source: str,
-        source_home: Path,
-        session_id: str,
-        target: str,
-        target_home: Path,
-        *,
-        new_session_id: str,
-        cwd: str,
-    ) -> Moved:
-        """Read, leave the changes out, and write."""
-        stores = all_stores()
-        transcript = stores[source](source_home).read(session_id)
-        if transcript is None:
-            raise NotMoved(f"the reader of {source} finds no session {session_id}")
-        kept = tuple(one for one in transcript.messages if not isinstance(one, FileChange))
-        written = stores[target](target_home).write(
-            replace(transcript, messages=kept), session_id=new_session_id, cwd=cwd
-        )
-        return Moved(written.session_id, written.losses, transcript)
 
 
 class Broken(NamedTuple):
@@ -160,6 +128,11 @@ def _plain_ids(rows: Rows) -> Rows:
     return rows
 
 
+def _emptied(session_id: str, path: Path) -> None:
+    del session_id
+    path.write_bytes(b"")
+
+
 def _offset_time(session_id: str, path: Path) -> None:
     """Write the time of the workspace as a .NET clock does, with an offset."""
     facts = f"id: {session_id}\ncreated_at: 2026-01-05T10:00:00.5080000+00:00\n"
@@ -167,6 +140,8 @@ def _offset_time(session_id: str, path: Path) -> None:
 
 
 BROKEN: tuple[Broken, ...] = (
+    Broken(BrokenMover("an empty file", _emptied), "t0", "claude", "codex"),
+    Broken(BrokenMover("an empty session", _rows(lambda rows: rows[:1])), "t0", "claude", "codex"),
     Broken(
         BrokenMover("no message ids", _rows(_no_message_ids)),
         "t13-order",
@@ -196,5 +171,4 @@ BROKEN: tuple[Broken, ...] = (
         "claude",
         "copilot",
     ),
-    Broken(EditsDropped(), "t6", "claude", "codex"),
 )

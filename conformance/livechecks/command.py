@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from conformance.adapters import open_adapter
 from conformance.corpus import find_corpus
+from conformance.livechecks import stored
 from conformance.livechecks.moving import AdapterMover, Mover, StoreMover
 from conformance.livechecks.planning import (
     AGENTS,
@@ -23,7 +25,9 @@ from conformance.livechecks.results import LiveReport, Result
 from conformance.livechecks.running import Bench
 from conformance.livechecks.sources import Sources
 from conformance.matrix import Tick
+from live.agents.base import find_driver
 from live.checks import CheckError, load, selected
+from live.releases import resolve
 
 PASSED, FAILED, NOTHING_RAN = 0, 1, 3
 
@@ -41,7 +45,10 @@ def planned(
     control: bool,
     every: bool = False,
 ) -> list[Planned]:
-    """Return the checks that are meant; :class:`Misuse` if a case is not there."""
+    """Return the checks that are meant; :class:`Misuse` if a case is not there.
+
+    A release may be named by a dist-tag, such as ``latest``: what that is now is asked of npm.
+    """
     try:
         names = selected(cases)
     except CheckError as error:
@@ -50,8 +57,29 @@ def planned(
         return list(plan_every(names, resuming(find_corpus()), targets or AGENTS))
     by_agent: dict[str, list[str]] = {}
     for agent, release in chosen:
-        by_agent.setdefault(agent, []).append(release)
-    return list(plan(names, sources or AGENTS, targets or AGENTS, control=control, chosen=by_agent))
+        exact = resolve(find_driver(agent, release).package, release)
+        if exact not in by_agent.setdefault(agent, []):
+            by_agent[agent].append(exact)
+    asked = (list(dict.fromkeys(some or AGENTS)) for some in (sources, targets))
+    return list(plan(names, *asked, control=control, chosen=by_agent))
+
+
+def ready(keep: Path | None, page: Path | None = None) -> None:
+    """See that what comes of a run can be kept, before it is run; :class:`Misuse` if it can't."""
+    if page is not None:
+        kept = page.with_suffix(".json")
+        if kept == page:
+            raise Misuse(f"--write {page}: the results lie there; name the page, {page.stem}.md")
+        stored.load(kept)
+    for directory in (keep, page and page.parent):
+        if directory is None:
+            continue
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Misuse(f"{directory} can't be made: {error.strerror}") from error
+        if not os.access(directory, os.W_OK):
+            raise Misuse(f"{directory} can't be written to; name another directory")
 
 
 def run(

@@ -83,6 +83,10 @@ class AdapterMover:
         self.name = adapter.name
         self._adapter = adapter
 
+    def abandon(self) -> None:
+        """Have the adapter end, whoever waits for it."""
+        self._adapter.abandon()
+
     def move(
         self,
         source: str,

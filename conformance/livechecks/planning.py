@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import signal
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -13,7 +16,7 @@ from msgspec.structs import replace
 
 from conformance.corpus import cases, releases
 from conformance.livechecks.limits import Limit, limited, limits
-from conformance.livechecks.moving import StoreMover
+from conformance.livechecks.moving import AdapterMover, StoreMover
 from conformance.livechecks.results import Result
 from conformance.livechecks.running import Bench, run_check, run_control
 from conformance.matrix import Tick
@@ -122,10 +125,28 @@ def run_all(planned: Sequence[Planned], bench: Bench, jobs: int, tick: Tick) -> 
                 number = waiting[done]
                 one = results[number] = done.result()
                 tick(f"{len(results)} of {len(planned)}: {one.name}: {one.verdict}")
-        finally:
-            # Interrupted, it waits for those that run, which clean up after themselves.
-            pool.shutdown(cancel_futures=True)
+        except BaseException:
+            with _undisturbed():
+                if isinstance(bench.mover, AdapterMover):
+                    bench.mover.abandon()
+                tick("stopping: what still runs is seen to its end")
+                pool.shutdown(cancel_futures=True)
+            raise
     return [results[number] for number in range(len(planned))]
+
+
+@contextmanager
+def _undisturbed() -> Generator[None, None, None]:
+    """Let nobody who presses Ctrl-C once more end what removes directories and ends CLIs."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {one: signal.signal(one, signal.SIG_IGN) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 def _broken(one: Planned, bench: Bench, error: Exception) -> Result:

@@ -110,9 +110,9 @@ def _verdict(
         with tempfile.TemporaryDirectory(prefix="live-check-") as scratch:
             try:
                 _go(check, source, path[1:], bench, Path(scratch), evidence)
-            except _Wrong:
+            except _Wrong as error:
                 _keep_terminals(Path(scratch), check, path, bench, evidence)
-                raise
+                raise _Wrong(str(error).replace(f"{scratch}/", "")) from error.__cause__
     except NoSource as error:
         return msgspec.convert(error.verdict, Verdict), str(error)
     except CannotDo as error:
@@ -220,7 +220,8 @@ def _without_a_model(agent: str, release: str, home: Path, moved: Moved) -> tupl
     try:
         said = model_free(agent, release, home, moved.session_id, moved.transcript, moved.losses)
     except NoSession as error:
-        return (Shown(agent=agent, witness="files", verdict="refuses", why=str(error)),)
+        why = str(error).replace(f"{home}/", "")
+        return (Shown(agent=agent, witness="files", verdict="refuses", why=why),)
     return tuple(
         Shown(agent=agent, witness=one.witness, verdict=one.verdict, why=one.why) for one in said
     )
@@ -300,8 +301,12 @@ def _move(
         )
     except (NotOffered, Skipped):
         raise
-    except Exception as error:  # whoever moves may fail in any way, and that is the verdict
-        raise _Wrong(f"{bench.mover.name} did not move it: {error}") from error
+    except (Exception, SystemExit) as error:  # whoever moves may fail in any way: the verdict
+        said = str(error) if isinstance(error, Exception) else f"it ended with exit code {error}"
+        raise _Wrong(f"{bench.mover.name} did not move it: {said}") from error
+    for path in into.rglob("*.jsonl"):
+        if not path.is_file():
+            raise _Wrong(f"{bench.mover.name} left {path.relative_to(into)}, which is no file")
     if moved.session_id == source.session_id:
         raise _Wrong("the moved session has the original's id")
     return moved

@@ -171,8 +171,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _planned(config: pytest.Config) -> list[Planned]:
     # Driving a CLI needs the extra `live`, which nobody else need have installed.
-    from conformance.livechecks.command import Misuse, planned  # noqa: PLC0415
+    from conformance.livechecks.command import Misuse, planned, ready  # noqa: PLC0415
     from conformance.livechecks.planning import AGENTS  # noqa: PLC0415
+    from live.releases import ReleaseError  # noqa: PLC0415
 
     chosen: list[tuple[str, str]] = []
     for given in config.option.live_release:
@@ -180,6 +181,10 @@ def _planned(config: pytest.Config) -> list[Planned]:
         if agent not in AGENTS or not at or not release:
             raise pytest.UsageError(f"--live-release {given}: is not AGENT@VERSION")
         chosen.append((agent, release))
+    try:
+        ready(keep=config.option.live_keep)
+    except Misuse as error:
+        raise pytest.UsageError(f"--live-keep: {error}") from error
     try:
         return planned(
             config.option.live_case,
@@ -191,6 +196,8 @@ def _planned(config: pytest.Config) -> list[Planned]:
         )
     except Misuse as error:
         raise pytest.UsageError(f"--live-case: {error}") from error
+    except ReleaseError as error:
+        raise pytest.UsageError(f"--live-release: {error}") from error
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,8 @@ from conformance.livechecks.sources import Sources
 from live.checks import load
 
 SAYS = {
+    "an empty file": "is empty",
+    "an empty session": "something I was not told",
     "no message ids": "not 'It was ALDER-27.'",
     "calls without results": "something I was not told in the north",
     "foreign signatures": "exit code 1",  # the provider refuses; the CLI tells that first, cut off
@@ -21,7 +23,6 @@ SAYS = {
     "string results": "invalid type: string",
     "ids that are no UUIDs": "must be a UUID",
     "an offset in the workspace's time": "Failed to load workspace",
-    "edits dropped": "was done before and was done again",
 }
 """What each is caught by."""
 

@@ -66,6 +66,26 @@ def test_each_of_several_releases_takes_its_turn_and_stays_with_its_own_sessions
     ]
 
 
+def test_what_is_named_twice_is_run_once() -> None:
+    releases = [("claude", "2.1.50"), ("claude", "2.1.50")]
+    found = planned(("t0", "t0"), ("claude", "claude"), ("codex", "codex"), releases, control=True)
+    assert [one.name for one in found if one.case == "t0"] == [
+        "t0-claude@2.1.50-codex",
+        "t0-codex-own",
+    ]
+
+
+def test_a_release_is_known_by_its_number_before_anything_is_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_such_tag(package: str, version: str) -> str:
+        raise ReleaseError(f"{package} has no release called {version!r}")
+
+    monkeypatch.setattr("conformance.livechecks.command.resolve", no_such_tag)
+    with pytest.raises(ReleaseError, match="no release called"):
+        planned(("t0",), (), (), [("claude", "../../elsewhere")], control=False)
+
+
 def test_every_release_that_resumes_is_moved_to_once_and_asked_for_its_own() -> None:
     every = resuming(find_corpus())
     found = list(plan_every(["t0", "t2"], every))
@@ -191,7 +211,7 @@ class Raising:
 
     name = "raising"
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: BaseException) -> None:
         self._error = error
 
     def move(self, *given: object, **named: object) -> Moved:
@@ -206,12 +226,13 @@ def _bench(mover: Mover, sources: Sources) -> Bench:
     ("error", "verdict"),
     [
         (ValueError("not today"), "failed"),
+        (SystemExit(7), "failed"),
         (NotOffered("mine", "writes nothing"), "skipped"),
         (Skipped("mine", "has no answer"), "skipped"),
     ],
 )
 def test_whoever_moves_may_decline_and_may_not_fail(
-    error: Exception, verdict: str, tmp_path: Path
+    error: BaseException, verdict: str, tmp_path: Path
 ) -> None:
     bench = _bench(Raising(error), Ready(tmp_path))
     result = run_planned(Planned("t0", "claude", "codex"), bench, ())
@@ -250,6 +271,11 @@ def test_every_error_is_a_verdict_and_no_other_check_is_lost_by_it(
         (("t99",), "no live check 't99'"),
         (("t0", "--every-release", "--release", "claude@2.1.332"), "--every-release chooses"),
         (("t0", "--release", "claude"), "is not AGENT@VERSION"),
+        (("t0", "--jobs", "0"), "0 is not in the range"),
+        (("t0", "--keep", "pyproject.toml/in-a-file"), "pyproject.toml/in-a-file can't be made"),
+        (("t0", "--write", "pyproject.toml/page.md"), "pyproject.toml can't be made"),
+        (("t0", "--write", "page.json"), "name the page, page.md"),
+        (("t0", "--write", "conformance/schemas/case.schema.md"), "remove it, and run"),
         (("t0", "--adapter", "nonsense"), "is no adapter's name"),
         (("t0", "--adapter", "entry:nobody"), "no installed package"),
     ],
