@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.checks.again import ReadsAfresh, ReadsWhatGrows
 from conformance.checks.characters import ReadsEveryCharacter
 from conformance.checks.check import Probe
 from conformance.checks.damage import ReadsWhatIsLeft
@@ -15,6 +16,8 @@ PROBES: tuple[Probe, ...] = (
     ReadsTheScript(),
     ReadsEveryCharacter(),
     ReadsWithManners(),
+    ReadsWhatGrows(),
+    ReadsAfresh(),
     ReadsWhatIsLeft(),
     ReadsWhatIsNew(),
     ListsWhatIsThere(),

@@ -6,6 +6,7 @@ that they fail first.
 """
 
 from conformance.fakes.adapters import (
+    again,
     characters,
     damage,
     listing,
@@ -19,6 +20,7 @@ from conformance.fakes.adapters.fake import Failing, Fake, fakes
 __all__ = [
     "Failing",
     "Fake",
+    "again",
     "characters",
     "damage",
     "fakes",

@@ -22,7 +22,7 @@ class Fake(StoresAdapter):
     fails: ClassVar[Failing] = {}
 
     def __init__(self) -> None:
-        name = type(self).__name__
+        name = f"py:{type(self).__module__}:{type(self).__name__}"
         super().__init__(name, {agent: store_class(agent) for agent in agents()})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import uuid
 from collections.abc import Iterator, Sequence
@@ -65,7 +66,8 @@ class DropsAnswers(ReadsWrongly):
     fails: ClassVar[Failing] = {"read.messages": SCENARIOS, "round-trip.kept": MADE, **SAID}
 
     def messages(self, messages: Messages) -> Iterator[Any]:
-        last = max(n for n, one in enumerate(messages) if isinstance(one, AgentMessage))
+        answers = [n for n, one in enumerate(messages) if isinstance(one, AgentMessage)]
+        last = answers[-1] if answers else None
         yield from (one for n, one in enumerate(messages) if n != last)
 
 
@@ -84,8 +86,8 @@ class AnswersByItself(ReadsWrongly):
 
     def messages(self, messages: Messages) -> Iterator[Any]:
         yield from messages
-        answer = next(one for one in messages if isinstance(one, AgentMessage))
-        yield replace(answer, id=f"{answer.id}-made-up", content=(Text(text="Noted."),))
+        for answer in [one for one in messages if isinstance(one, AgentMessage)][:1]:
+            yield replace(answer, id="made-up", content=(Text(text="Noted."),))
 
 
 class PutsTheEndFirst(ReadsWrongly):
@@ -163,6 +165,47 @@ class ForgetsWhatWasTakenBack(ReadsWrongly):
         return replace(message, superseded_by=None)
 
 
+class CountsEchoesTwice(ReadsWrongly):
+    """Takes what Codex says of a message in an event for another message."""
+
+    fails: ClassVar[Failing] = {"read.messages": SCENARIOS, "round-trip.kept": MADE}
+
+    def messages(self, messages: Messages) -> Iterator[Any]:
+        for one in messages:
+            yield one
+            if isinstance(one, UserMessage | AgentMessage) and len(one.sources) > 1:
+                yield replace(one, id=f"{one.id}-echo", sources=one.sources[1:])
+
+
+class FollowsOneParent(Fake):
+    """Goes from the last row of Claude Code's to its parent and so on: one path of a tree."""
+
+    # What was said before the person went back is on another path.
+    agent: ClassVar[str] = "claude"
+    fails: ClassVar[Failing] = {"read.messages": {"parallel-calls", "rewind"}}
+
+    def read(self, agent: str, home: Path, session_id: str, *, recover: bool = False) -> Transcript:
+        transcript = super().read(agent, home, session_id, recover=recover)
+        [path] = home.rglob(f"{session_id}.jsonl")
+        rows: dict[str, tuple[int, str | None]] = {}
+        at = None
+        for number, line in enumerate(path.read_bytes().splitlines(), 1):
+            row = json.loads(line) if line[:1] == b"{" and line[-1:] == b"}" else {}
+            if isinstance(row.get("uuid"), str) and "parentUuid" in row:
+                at = row["uuid"]
+                rows[at] = (number, row["parentUuid"])
+        followed: set[int] = set()
+        while at in rows:
+            number, at = rows[at]
+            followed.add(number)
+        kept = (
+            one
+            for one in transcript.messages
+            if one.agent is not None or one.sources[0].line in followed
+        )
+        return replace(transcript, messages=tuple(kept))
+
+
 class DropsPictures(ReadsWrongly):
     fails: ClassVar[Failing] = {"read.attachments": {"image-in"}}
 
@@ -194,7 +237,11 @@ class NamesAnotherDirectory(ReadsWrongly):
 
 
 class GivesRandomIds(ReadsWrongly):
-    fails: ClassVar[Failing] = {"read.repeatable": SCENARIOS}
+    fails: ClassVar[Failing] = {
+        "read.repeatable": SCENARIOS,
+        "read.kept-ids": SCENARIOS,
+        "read.elsewhere": SCENARIOS,
+    }
 
     def message(self, message: Any) -> Any:
         return replace(message, id=str(uuid.uuid4()))
@@ -205,6 +252,7 @@ class ReadsNothing(Fake):
         "read.answers": SCENARIOS,
         "read.planted": PLANTED,
         "read.again": SCENARIOS,
+        "read.growing": SCENARIOS,
         "damage.recovered": DAMAGED,
         "forward.answers": RECORD | FIELD | VALUE,
         "round-trip.answers": MADE,
