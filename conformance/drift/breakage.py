@@ -24,5 +24,8 @@ def misread(cases: Mapping[str, Case]) -> Iterator[str]:
         except TranscriptError as error:
             yield f"reading {name}: {error}"
             continue
+        except Exception as error:  # a crash of the reader's is what is looked for here
+            yield f"reading {name}: the reader crashed: {type(error).__name__}: {error}"
+            continue
         for fault in differences(case, transcript):
             yield f"reading {name}: {fault}"
