@@ -11,6 +11,7 @@ from conformance.index import INDEX, index_text
 from conformance.livechecks import stored
 from conformance.report import live_page
 from conformance.report.coverage import page
+from conformance.report.drift_markdown import rules_table
 from conformance.report.hooks import blind_spots
 from conformance.report.markdown import placed, table
 from conformance.report.timeline_page import timeline_pages
@@ -38,6 +39,8 @@ def generated(corpus: Path, cells: Callable[[], Sequence[Cell]]) -> dict[Path, s
     files |= timeline_pages(ROOT / "docs" / "drift")
     hooks = ROOT / "docs" / "hooks.md"
     files[hooks] = placed(hooks, blind_spots(), "dialects")
+    drift = ROOT / "docs" / "drift.md"
+    files[drift] = placed(drift, rules_table(), "rules")
     readme = ROOT / "README.md"
     files[readme] = placed(readme, table(cells()))
     return files

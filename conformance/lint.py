@@ -10,6 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +38,8 @@ from live import lint as origins
 from live.hooklog import LOGS
 from live.sanitise import Unfaithful
 
+_FEW = 8
+"""So many cases are not worth starting processes for."""
 _TOP_LEVEL = frozenset({"case.json", "truth.json", "model.jsonl", "expected.json"})
 _DIRECTORIES = frozenset({"home", HOOKED, "stream"})
 # Whatever else lies on a machine has no origin; people's homes are named besides.
@@ -57,11 +62,24 @@ def lint(corpus: Path) -> Iterator[tuple[str, str]]:
     for place, cannot in impossible(corpus):
         if not place.startswith(f"{cannot.agent}/{cannot.release}/{cannot.scenario}"):
             yield place, f"{CANNOT} is about {cannot.agent} {cannot.release} {cannot.scenario}"
-    for directory in case_directories(corpus):
-        name = directory.relative_to(corpus).as_posix()
-        for wrong in lint_case(directory, corpus):
-            yield name, wrong
+    yield from _cases(corpus)
     yield from _hand_made(corpus)
+
+
+def _cases(corpus: Path) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with each case, of a large corpus by as many processes as there are."""
+    directories = case_directories(corpus)
+    one = partial(_case, corpus)
+    if len(directories) < _FEW:
+        yield from chain.from_iterable(map(one, directories))
+        return
+    with ProcessPoolExecutor() as pool:
+        yield from chain.from_iterable(pool.map(one, directories, chunksize=_FEW))
+
+
+def _case(corpus: Path, directory: Path) -> list[tuple[str, str]]:
+    name = directory.relative_to(corpus).as_posix()
+    return [(name, wrong) for wrong in lint_case(directory, corpus)]
 
 
 def lint_case(directory: Path, corpus: Path) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.drift.findings import DriftReport
-from conformance.drift.rules import SEVERITIES
+from conformance.drift.rules import RULES, SEVERITIES
 from conformance.report.drift import alike, answers, scenarios
 
 _HEADS = {
@@ -46,6 +46,18 @@ def issue(report: DriftReport) -> str:
             lines += [f"<details><summary>{head}</summary>", "", *table, "", "</details>", ""]
         else:
             lines += [f"## {_HEADS[severity]}", "", *table, ""]
+    return "\n".join(lines)
+
+
+def rules_table() -> str:
+    """Return every rule of drift, for its page."""
+    lines = [
+        "| rule | readers | writers | what it says | whom it breaks |",
+        "|---|---|---|---|---|",
+    ]
+    for rule in RULES.values():
+        text = rule.text.format(before="*before*", after="*after*")
+        lines.append(f"| `{rule.id}` | {rule.reader} | {rule.writer} | {text} | {rule.doc} |")
     return "\n".join(lines)
 
 
