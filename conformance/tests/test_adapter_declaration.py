@@ -22,7 +22,7 @@ from conformance.checks.catalogue import PROBES
 from conformance.checks.check import Place, Result, Verdict
 from conformance.checks.declared import declaration_of, held
 from conformance.checks.running import check_adapter, questions, results_of
-from conformance.cli import conformance
+from conformance.cli import conformance, main
 from conformance.corpus import find_corpus, find_schemas, releases
 from conformance.generated import ROOT
 from conformance.shapes import schema_of
@@ -100,9 +100,18 @@ def test_a_file_that_can_not_be_used_says_where_and_why(
     assert str(path) in str(raised.value)
 
 
-def test_a_file_that_is_not_there_is_misuse(tmp_path: Path) -> None:
-    done = CliRunner().invoke(conformance, ["check", str(tmp_path / "adapter.toml")])
-    assert isinstance(done.exception, BadDeclaration)  # main() makes one line and exit 2 of it
+def test_a_file_that_is_not_there_is_one_line_and_misuse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "adapter.toml"
+    monkeypatch.setattr("sys.argv", ["conformance", "check", str(path)])
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"conformance: {path}: No such file")
+    assert said.count("\n") == 1
 
 
 def test_a_program_runs_in_its_directory(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as XML
@@ -17,6 +18,7 @@ from conformance.adapters import About
 from conformance.checks.check import CheckReport, Result, Verdict
 from conformance.checks.running import summary_of
 from conformance.cli import conformance
+from conformance.corpus import find_corpus, releases
 from conformance.report.checks import FORMS, form_of, rendered, show
 from conformance.shapes import schema_of
 from transcripts.serialise import to_json
@@ -183,6 +185,16 @@ def test_what_fails_alike_is_told_once_without_what_differs() -> None:
     assert said.rstrip().endswith("1 passed, 4 failed, 1 known to fail, 1 flaky, 1 skipped")
 
 
+def test_a_terminal_tells_some_of_many_reasons() -> None:
+    many = _report(
+        *(_result("read.texts", f"case-{n}", "failed", f"{chr(97 + n)} is gone") for n in range(20))
+    )
+    said = _shown(many)
+    assert "case-5: f is gone" in said
+    assert "case-6" not in said
+    assert "and 14 other reasons" in said
+
+
 def test_a_column_of_which_there_is_nothing_is_not_shown() -> None:
     assert "flaky" not in _shown(_report(_result("read.texts", "a")))
 
@@ -269,3 +281,32 @@ def test_no_report_is_asked_for_where_none_can_be_written(tmp_path: Path) -> Non
     done = CliRunner().invoke(conformance, ["check", "entry:codex", "--write", str(target)])
     assert done.exit_code == 2
     assert "no such directory" in done.output
+
+
+def test_a_report_is_written_in_several_forms_at_once(tmp_path: Path) -> None:
+    whole, small = find_corpus(), tmp_path / "corpus"
+    place = f"codex/{releases(whole, 'codex')[-1]}/plain-exchange"
+    shutil.copytree(whole / place, small / place)
+    targets = {form: tmp_path / name for form, name in WRITTEN.items()}
+    arguments = ["check", "entry:codex", "--corpus", str(small), "--only", "list.*"]
+    for target in targets.values():
+        arguments += ["--write", str(target)]
+    done = CliRunner().invoke(conformance, arguments)
+    assert done.exit_code == 0, done.output
+    count = sum(json.loads(targets["json"].read_text())["summary"].values())
+    assert done.stdout.rstrip().endswith(f"{count} passed, 0 failed")
+    assert XML.parse(targets["junit"]).getroot().attrib["tests"] == str(count)
+    assert targets["markdown"].read_text().startswith("## ✅ transcript-conformance")
+    assert f"{count} passed" in targets["html"].read_text()
+
+
+WRITTEN = {"json": "a.json", "junit": "a.xml", "markdown": "a.md", "html": "a.html"}
+
+
+def test_a_form_that_is_asked_for_is_the_form_of_what_is_written(tmp_path: Path) -> None:
+    summary = tmp_path / "summary"
+    arguments = ["check", "entry:codex", "--only", "damage.told", "--format", "markdown"]
+    done = CliRunner().invoke(conformance, [*arguments, "--write", str(summary)])
+    assert done.exit_code == 0, done.output
+    assert summary.read_text().startswith("## ✅")
+    assert "##" not in done.stdout

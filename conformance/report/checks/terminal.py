@@ -27,6 +27,9 @@ from conformance.report.checks.summary import (
 _NAMED = 3
 """How many subjects that end alike are named."""
 
+_REASONS = 6
+"""How many reasons of one check are told."""
+
 _WIDTH = 80
 
 _STYLES: dict[Verdict, str] = {
@@ -81,16 +84,23 @@ def _table(report: CheckReport, found: Sequence[Row]) -> Table:
 
 
 def _explain(groups: Sequence[Alike], verdict: Verdict, console: Console) -> None:
-    last = ""
     wrapper = TextWrapper(
         console.width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
     )
+    of_check: dict[str, list[Alike]] = {}
     for group in groups:
-        if group.check != last:
-            claim = f": {group.claim}" if group.claim else ""
-            console.print(Text(visible(f"{group.check}{claim}"), style=_STYLES[verdict]))
-            last = group.check
-        names = ", ".join(group.cases[:_NAMED])
-        more = len(group.cases) - _NAMED
-        said = f"{names}{f' and {more} more' if more > 0 else ''}: {group.why}"
-        console.print(Text(wrapper.fill(visible(said))), soft_wrap=True)
+        of_check.setdefault(group.check, []).append(group)
+    for check, reasons in of_check.items():
+        claim = f": {reasons[0].claim}" if reasons[0].claim else ""
+        console.print(Text(visible(f"{check}{claim}"), style=_STYLES[verdict]))
+        for group in reasons[:_REASONS]:
+            console.print(Text(wrapper.fill(visible(_told(group)))), soft_wrap=True)
+        if len(reasons) > _REASONS:
+            more = f"and {len(reasons) - _REASONS} other reasons, in every other form of the report"
+            console.print(Text(wrapper.fill(more), style="dim"), soft_wrap=True)
+
+
+def _told(group: Alike) -> str:
+    names = ", ".join(group.cases[:_NAMED])
+    more = len(group.cases) - _NAMED
+    return f"{names}{f' and {more} more' if more > 0 else ''}: {group.why}"
