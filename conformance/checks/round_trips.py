@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from conformance.adapters import Adapter, Offer
 from conformance.checks.check import Lost, Place, Probe, Subject, Told
-from conformance.checks.writing import declared_losses, made, name_of, variant_of
+from conformance.checks.made import declared_losses, made, name_of, variant_of
 from conformance.fidelity import compare
 from conformance.kinds import CWD, conversation
 from conformance.verdicts import in_order

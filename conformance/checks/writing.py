@@ -2,43 +2,40 @@
 
 Each made conversation is written into a home in which another session lies. What must be found of
 it are words planted in each message; what the files must look like is what releases were seen to
-write.
+write, and what they were seen to resume.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from conformance.adapters import Adapter, Failed, Offer, Written
+from conformance.checks.calling import called_natively, told_calls
+from conformance.checks.calls import native_calls
 from conformance.checks.check import Lost, Place, Probe, Subject, Told
 from conformance.checks.homes import laid
+from conformance.checks.leaves import lines
+from conformance.checks.made import declared_losses, lost_of, made, name_of, variant_of
 from conformance.checks.reading import fingerprint, newest
-from conformance.essence import TOKEN, atoms, essence
-from conformance.formats.judging import Finding, JudgedKind, judge
-from conformance.formats.records import Gathering
-from conformance.formats.snapshots import kept_releases
-from conformance.kinds import CWD, Variant, conversation, variants
-from conformance.verdicts import in_order
-from transcripts.errors import TranscriptError
+from conformance.checks.resuming import main_file, takes_back, told_defects
+from conformance.checks.saying import crossing, told_seals, told_texts, told_words
+from conformance.checks.shaping import odd_records
+from conformance.defects import Laid
+from conformance.essence import atoms
+from conformance.kinds import CWD, Variant, conversation
 from transcripts.ids import derive
-from transcripts.losses import Loss, LossId
-from transcripts.model import Transcript
-
-_TAKES_AWAY: frozenset[LossId] = frozenset(
-    {
-        "withheld-error",
-        "reasoning-opaque-dropped",
-        "asset-dropped",
-        "thread-flattened",
-        "superseded-dropped",
-        "harness-dropped",
-        "empty-dropped",
-    }
+from transcripts.losses import Loss
+from transcripts.model import (
+    AgentMessage,
+    CommandExecution,
+    Opaque,
+    Reasoning,
+    ToolCall,
+    Transcript,
+    UserMessage,
 )
-"""Losses by which words of a message do not cross; with any other they must be there."""
 
 
 class WritesASession(Probe):
@@ -49,7 +46,16 @@ class WritesASession(Probe):
         "write.answers": "a conversation is written, without an error",
         "write.words": "every planted word is in the files, unless its loss was declared",
         "write.order": "words stand in the files in the order in which they were said",
+        "write.texts": "what was said stands there as it was said, to the last character",
+        "write.apart": "what was said by itself is a text of its own, not part of another",
+        "write.native": "a call is the target's own record of a call, not prose about one",
+        "write.arguments": "a call's arguments are what they were: numbers, nulls, order of lists",
+        "write.results": "a call's result stands with the call, as it was, line ends too",
+        "write.exit-codes": "a command's exit status stands with its result",
+        "write.parallel": "calls that were made at once are calls of one answer",
+        "write.seals": "what only its own provider can read is handed to no other",
         "write.records": "every record is of a shape that a release was seen to write",
+        "write.resumes": "nothing is wrong that the newest release refuses or resumes with loss",
         "write.new": "a new session is made, and no file that was there is touched",
         "write.repeatable": "equal arguments give equal bytes",
         "write.occupied": "an id that is taken is refused, and its session stays as it was",
@@ -62,7 +68,7 @@ class WritesASession(Probe):
     def subjects(self, place: Place, agent: str) -> Iterator[Subject]:
         """Yield every made conversation."""
         for variant in made(place):
-            yield Subject(name_of(variant, agent), agent, self.checks)
+            yield Subject(name_of(variant, agent), agent, self.checks.keys() - _off(variant, agent))
 
     def ask(self, adapter: Adapter, subject: Subject, place: Place) -> Iterator[Told | Lost]:
         """Write twice, each time beside another session, then once more under the same id."""
@@ -89,8 +95,7 @@ class WritesASession(Probe):
             yield Told("write.repeatable", f"{odd} is another the second time")
         losses = (*answer.losses, *declared_losses(subject, transcript))
         yield Lost(self.answers, lost_of(subject, transcript, answer.losses))
-        yield from _words(transcript, written[0], losses)
-        yield from _records(subject.agent, homes[0], written[0], place)
+        yield from _files(subject.agent, homes[0], written[0], transcript, losses, place)
         before = fingerprint(homes[0])
         try:
             _write(adapter, subject, homes[0], transcript)
@@ -102,43 +107,36 @@ class WritesASession(Probe):
             yield Told("write.occupied", "the session that has the id is not as it was")
 
 
-def made(place: Place) -> list[Variant]:
-    """Return the made conversations that are asked about, less those that cross another store."""
-    return [
-        variant
-        for variant in variants()
-        if not variant.crosses
-        and (not place.made or f"{variant.kind}/{variant.name}" in place.made)
+def _off(variant: Variant, agent: str) -> set[str]:
+    """Return the checks that a made conversation can't fail: it has nothing that they ask for."""
+    whole = atoms(variant.messages)
+    calls = [
+        one.message
+        for one in whole
+        if isinstance(one.message, CommandExecution | ToolCall) and called_natively(agent, one)
     ]
-
-
-def name_of(variant: Variant, agent: str) -> str:
-    """Return the name under which results tell of a made conversation."""
-    return f"made/{agent}/{variant.kind}/{variant.name}"
-
-
-def variant_of(name: str) -> Variant:
-    """Return the made conversation of that name."""
-    kind, _, variant = name.split("/", 2)[2].partition("/")
-    return next(one for one in variants() if (one.kind, one.name) == (kind, variant))
-
-
-def declared_losses(subject: Subject, transcript: Transcript) -> list[Loss]:
-    """Return what an adapter's file declares lost: of every message that the subject is about."""
-    about = variant_of(subject.name).kind
-    return [
-        Loss(loss=loss, message=message.id)
-        for message in transcript.messages
-        if message.kind == about
-        for loss in subject.losses
-    ]
-
-
-def lost_of(subject: Subject, transcript: Transcript, losses: Iterable[Loss]) -> tuple[LossId, ...]:
-    """Return what losses there are of the messages that a subject is about, or of all."""
-    about = variant_of(subject.name).kind
-    meant = {message.id for message in transcript.messages if message.kind == about}
-    return in_order(loss.loss for loss in losses if loss.message is None or loss.message in meant)
+    answers = [one.response for one in calls if one.response is not None]
+    spoken = [one for one in whole if isinstance(one.message, UserMessage | AgentMessage)]
+    at_stake = {
+        "write.texts": bool(spoken),
+        "write.apart": len(spoken) > 1,
+        "write.native": bool(calls),
+        "write.arguments": any(
+            isinstance(one, ToolCall) and isinstance(one.arguments, dict) for one in calls
+        ),
+        "write.results": any(one.output for one in calls),
+        "write.exit-codes": any(
+            isinstance(one, CommandExecution) and one.exit_code for one in calls
+        ),
+        "write.parallel": len(answers) > len(set(answers)),
+        "write.seals": any(
+            isinstance(part, Opaque)
+            for one in variant.messages
+            if isinstance(one, Reasoning)
+            for part in one.content
+        ),
+    }
+    return {check for check, can in at_stake.items() if not can}
 
 
 def _write(adapter: Adapter, subject: Subject, home: Path, transcript: Transcript) -> Written:
@@ -151,105 +149,32 @@ def _write(adapter: Adapter, subject: Subject, home: Path, transcript: Transcrip
     )
 
 
-def _words(
-    transcript: Transcript, files: Mapping[str, bytes], losses: Sequence[Loss]
+def _files(
+    agent: str,
+    home: Path,
+    files: Mapping[str, bytes],
+    transcript: Transcript,
+    losses: Sequence[Loss],
+    place: Place,
 ) -> Iterator[Told]:
-    """Look for the planted words of each message in everything that was written."""
-    lines = list(_lines(files))
-    excused = {loss.message for loss in losses if loss.loss in _TAKES_AWAY}
-    last = (0, "")
-    for atom in atoms(transcript.messages):
-        if atom.message.id in excused or None in excused:
-            continue
-        words = [word for piece in essence(atom) for word in TOKEN.findall(piece)]
-        for word in words:
-            if not any(word in line for line in lines):
-                yield Told("write.words", f"{word} of the {atom.kind} is in no file")
-        if words and atom.kind in ("UserMessage", "AgentMessage"):
-            place = next((n for n in range(last[0], len(lines)) if words[0] in lines[n]), None)
-            if place is None:
-                yield Told("write.order", f"{words[0]} does not stand behind {last[1]}")
-            else:
-                last = (place, words[0])
-
-
-def _lines(files: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield every line as what it says: JSON by its strings, other text as it is."""
-    for name in sorted(files):
-        for line in files[name].decode("utf-8", errors="replace").split("\n"):
-            try:
-                value = json.loads(line)
-            except ValueError:
-                yield line
-            else:
-                yield "\n".join(_strings(value))
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """Yield every string in a value, and what JSON in a string says."""
-    if isinstance(value, str):
-        yield value
-        if value[:1] in ("{", "["):
-            try:
-                yield from _strings(json.loads(value))
-            except ValueError:
-                return
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _strings(one)
-    elif isinstance(value, list):
-        for one in value:
-            yield from _strings(one)
-
-
-def _records(agent: str, home: Path, files: Mapping[str, bytes], place: Place) -> Iterator[Told]:
-    """Hold what was written against the snapshots: whatever no release was seen to write."""
+    """Hold the files against the conversation that they are of, and against the releases."""
+    crossed = crossing(transcript, losses)
+    said = list(lines(files))
+    leaves = {leaf for line in said for leaf in line}
+    yield from told_words(crossed, said)
+    yield from told_texts(crossed, leaves)
+    yield from told_seals(transcript, leaves)
     for name in files:
-        if not name.endswith(".jsonl"):
-            continue
-        try:
-            judged = _odd_everywhere(agent, home / name, place.schemas)
-        except TranscriptError as error:
-            yield Told("write.records", f"{name}: {error.why}")
-            continue
-        for (kind, pointer), why in judged.items():
-            yield Told("write.records", f"{kind} {pointer}: {why}")
-
-
-def _odd_everywhere(agent: str, path: Path, schemas: Path) -> dict[tuple[str, str], str]:
-    """Return what is of a shape that no release was seen to write: its place, and what is wrong.
-
-    A kind is judged by the newest release that knows it, and cleared by any other that writes it
-    so. What a writer leaves out, or null, is no matter of shape: whether a CLI minds, its resuming
-    tells.
-    """
-    odd: dict[tuple[str, str], str] = {}
-    judged: set[str] = set()
-    for release in reversed(kept_releases(schemas, agent)):
-        document = judge(agent, Gathering(agent, path), schemas, release)
-        known = {kind.kind: kind.findings for kind in document.kinds if not _is_unknown(kind)}
-        for kind, findings in known.items():
-            shapes = {one.pointer: one for one in findings if one.finding != "missing-field"}
-            if kind not in judged:
-                odd |= {
-                    (kind, pointer): _told(one) for pointer, one in shapes.items() if _breaks(one)
-                }
-            else:
-                odd = {at: why for at, why in odd.items() if at[0] != kind or at[1] in shapes}
-        judged |= known.keys()
-        if not odd and judged >= {kind.kind for kind in document.kinds}:
-            break
-    return odd
-
-
-def _is_unknown(kind: JudgedKind) -> bool:
-    return any(one.finding == "unknown-kind" for one in kind.findings)
-
-
-def _breaks(finding: Finding) -> bool:
-    return finding.breaks and finding.found != ("null",)
-
-
-def _told(finding: Finding) -> str:
-    expected, found = ("|".join(one) or "nothing" for one in (finding.expected, finding.found))
-    return f"{finding.finding}, expected {expected}, found {found}"
+        if name.endswith(".jsonl"):
+            for odd in odd_records(agent, home / name, place.schemas):
+                yield Told("write.records", odd)
+    main = main_file(agent, files)
+    if main is None:
+        yield Told("write.resumes", "there is no file where the agent looks for sessions")
+        return
+    lying = Laid(files, main, CWD)
+    wanted = [atom for atom in crossed if called_natively(agent, atom)]
+    yield from told_calls(wanted, native_calls(agent, lying.rows))
+    yield from told_defects(
+        "write.resumes", agent, lying, place.schemas, taken_back=takes_back(transcript)
+    )

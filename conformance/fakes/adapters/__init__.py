@@ -12,7 +12,9 @@ from conformance.fakes.adapters import (
     listing,
     newer,
     reading,
+    resuming,
     round_trips,
+    telling,
     writing,
 )
 from conformance.fakes.adapters.fake import Failing, Fake, fakes
@@ -27,6 +29,8 @@ __all__ = [
     "listing",
     "newer",
     "reading",
+    "resuming",
     "round_trips",
+    "telling",
     "writing",
 ]

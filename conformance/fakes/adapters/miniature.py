@@ -32,8 +32,13 @@ VALUE = frozenset(
 )
 """Codex's recordings that are the first to hold a word of the format's in such a place."""
 
-FAILING = "CommandExecution/exit-three"
-MADE = frozenset({"UserMessage/plain", FAILING})
+FAILING = "CommandExecution/parallel"
+"""Commands at once, one of which fails."""
+
+CALLING = frozenset({FAILING, "ToolCall/arguments"})
+SEALED = "Reasoning/signed"
+TWO_ANSWERS = "AgentMessage/two-in-a-row"
+MADE = frozenset({"UserMessage/plain", TWO_ANSWERS, SEALED}) | CALLING
 """Every made conversation."""
 
 

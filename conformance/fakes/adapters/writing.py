@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -42,8 +43,20 @@ class WritesNothing(Fake):
         raise Failed(self.name, "internal", "it never works")
 
 
+class DropsTheLastWord(WritesWrongly):
+    fails: ClassVar[Failing] = {
+        "write.words": MADE,
+        "write.order": MADE,
+        "write.texts": MADE,
+        "round-trip.kept": MADE,
+    }
+
+    def before(self, transcript: Transcript) -> Transcript:
+        return replace(transcript, messages=transcript.messages[:-1])
+
+
 class SwallowsResults(WritesWrongly):
-    fails: ClassVar[Failing] = {"write.words": {FAILING}, "round-trip.kept": {FAILING}}
+    fails: ClassVar[Failing] = {"write.results": {FAILING}, "round-trip.kept": {FAILING}}
 
     def before(self, transcript: Transcript) -> Transcript:
         kept = tuple(
@@ -69,6 +82,18 @@ class WritesListsAsObjects(WritesWrongly):
         for path in made:
             text = path.read_text("utf-8")
             path.write_text(_EMPTY_LIST.sub("{}", text), "utf-8")
+
+
+class WritesWhatNobodyKnows(WritesWrongly):
+    fails: ClassVar[Failing] = {"write.records": MADE}
+
+    def after(self, home: Path, made: Sequence[Path], there: Sequence[Path]) -> None:
+        for path in made:
+            rows = path.read_bytes().splitlines(keepends=True)
+            row: Any = json.loads(rows[-1])
+            row["type"] = "note_of_mine"
+            rows.insert(-1, json.dumps(row).encode() + b"\n")
+            path.write_bytes(b"".join(rows))
 
 
 class TouchesAnotherSession(WritesWrongly):
