@@ -22,10 +22,13 @@ from conformance.commands.matrix import matrix
 from conformance.commands.record import record
 from conformance.commands.running import COULD_NOT_RUN, UNREADABLE, CouldNotRun
 from conformance.commands.schema import schema
+from conformance.commands.scoreboard import scoreboard
 from conformance.commands.timeline import timeline
 from conformance.corpus import CorpusError
 from conformance.drift.timeline_data import TimelineError
 from conformance.livechecks import stored
+from conformance.peers import PeerError
+from conformance.peers.stored import NotStored
 from conformance.report import markdown
 from live.releases import ReleaseError
 from transcripts.errors import TranscriptError
@@ -40,7 +43,16 @@ def conformance() -> None:
 
 
 for _command in (
-    *(matrix, record, check_command, live, drift_command, timeline, corpus_group, schema, docs),
+    matrix,
+    record,
+    check_command,
+    live,
+    drift_command,
+    timeline,
+    corpus_group,
+    schema,
+    scoreboard,
+    docs,
 ):
     conformance.add_command(_command)
 
@@ -56,6 +68,8 @@ def main() -> NoReturn:
         CorpusError,
         TimelineError,
         TranscriptError,
+        NotStored,
+        PeerError,
         markdown.NoMarkers,
         stored.NotStored,
     ) as error:

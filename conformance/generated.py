@@ -9,11 +9,13 @@ from pathlib import Path
 from conformance.coverage import coverage
 from conformance.index import INDEX, index_text
 from conformance.livechecks import stored
+from conformance.peers import stored as scored
 from conformance.report import live_page
 from conformance.report.coverage import page
 from conformance.report.drift_markdown import rules_table
 from conformance.report.hooks import blind_spots
 from conformance.report.markdown import placed, table
+from conformance.report.scoreboard import files as scoreboard
 from conformance.report.timeline_page import timeline_pages
 from conformance.shapes import SHAPES, schema_of
 from conformance.verdicts import Cell
@@ -37,6 +39,8 @@ def generated(corpus: Path, cells: Callable[[], Sequence[Cell]]) -> dict[Path, s
     live = ROOT / "docs" / "live.md"
     files[live] = live_page.page(stored.load(live.with_suffix(".json")))
     files |= timeline_pages(ROOT / "docs" / "drift")
+    scores = ROOT / "docs" / "scoreboard.json"
+    files |= scoreboard.pages(scores, scored.load(scores))
     hooks = ROOT / "docs" / "hooks.md"
     files[hooks] = placed(hooks, blind_spots(), "dialects")
     drift = ROOT / "docs" / "drift.md"

@@ -22,6 +22,8 @@ from conformance.drift.timeline_data import TimelineFile
 from conformance.formats.judging import FormatDocument
 from conformance.handmade import Reasoned
 from conformance.livechecks.results import LiveReport
+from conformance.peers.listing import Peer
+from conformance.peers.results import Scoreboard
 from conformance.verdicts import Cell
 from conformance.witnesses import StoredWitnesses
 from live.model.history import Entry
@@ -183,8 +185,10 @@ SHAPES: Mapping[str, Any] = {
     "index": IndexDocument,
     "live": LiveReport,
     "matrix": MatrixDocument,
+    "peer": Peer,
     "offered": OfferedTools,
     "resume": ResumeRules,
+    "scoreboard": Scoreboard,
     "sessions": SessionsDocument,
     "timeline": TimelineFile,
     "transcript": TranscriptDocument,

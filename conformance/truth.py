@@ -128,8 +128,8 @@ def faults(
 ) -> list[Fault]:
     """Return everything in which a reader's transcript of a case is not as its truth says."""
     listed = harness_messages() if known is None else known
-    wanted = _recorded(case)
-    found = _by_thread(message for message in transcript.messages if not _is_sealed(message, case))
+    wanted = recorded_messages(case)
+    found = _by_thread(message for message in transcript.messages if not is_sealed(message, case))
     names = _thread_names(wanted, found)
     wrong: list[Fault] = []
     for thread, messages in wanted.items():
@@ -147,7 +147,7 @@ def faults(
 def asked_for(case: Case) -> set[Aspect]:
     """Return the aspects in which a reader can be wrong about a case: what its truth asks for."""
     found: set[Aspect] = {"messages", "order", "authors", "harness"}
-    for messages in _recorded(case).values():
+    for messages in recorded_messages(case).values():
         for _, values in messages:
             for name in values.keys() - _FRAME | values.keys() & {"status"}:
                 found.add(_ASPECTS.get(name, "calls"))
@@ -158,8 +158,8 @@ def asked_for(case: Case) -> set[Aspect]:
 
 def recorded_pairs(case: Case, transcript: Transcript) -> Iterator[tuple[int, AnyMessage]]:
     """Yield each message of the truth that the CLI kept, by its index, with the reader's."""
-    wanted = _recorded(case)
-    found = _by_thread(message for message in transcript.messages if not _is_sealed(message, case))
+    wanted = recorded_messages(case)
+    found = _by_thread(message for message in transcript.messages if not is_sealed(message, case))
     names = _thread_names(wanted, found)
     for thread, messages in wanted.items():
         have = [
@@ -354,7 +354,7 @@ def _equal_edit(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
 # ------------------------------------------------------------------ what is expected
 
 
-def _recorded(case: Case) -> dict[str | None, list[tuple[int, Mapping[str, Any]]]]:
+def recorded_messages(case: Case) -> dict[str | None, list[tuple[int, Mapping[str, Any]]]]:
     """Return what the truth says of each thread, less what the CLI did not keep."""
     gone: dict[int, set[str] | None] = {}
     for unrecorded in case.facts.unrecorded:
@@ -370,7 +370,7 @@ def _recorded(case: Case) -> dict[str | None, list[tuple[int, Mapping[str, Any]]
     return threads
 
 
-def _is_sealed(message: AnyMessage, case: Case) -> bool:
+def is_sealed(message: AnyMessage, case: Case) -> bool:
     """Whether a message stands for one of which the file holds no word of the script's.
 
     Its content is sealed, or it is a failure that the CLI told in words of its own.

@@ -90,7 +90,7 @@ def _measured(plan: Plan, stores: tuple[str, ...], folder: Path, *, with_peers: 
         peers = tuple(map(_said, measure_peers(path, tiny, plan.runs)))
     return Results(
         measured_on=f"{datetime.now(UTC):%Y-%m-%d}",
-        machine=Machine(processor=_processor(), python=platform.python_version()),
+        machine=Machine(processor=processor(), python=platform.python_version()),
         runs=plan.runs,
         readings=tuple(readings),
         hook_logs=tuple(hook_logs),
@@ -109,7 +109,8 @@ def _said(result: _T) -> _T:
     return result
 
 
-def _processor() -> str:
+def processor() -> str:
+    """Return the machine's processor as it names itself."""
     for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()

@@ -19,13 +19,15 @@ _EXACT = re.compile(r"[0-9][0-9A-Za-z.+-]*")
 
 FIELDS = (
     *("text", "kind", "author", "order", "thread", "strays"),
-    *("name", "arguments", "output", "error", "status", "exit_code"),
-    *("assets", "opaque", "delivery", "superseded", "inherited"),
+    *("name", "arguments", "output", "output_extent", "error", "status", "exit_code"),
+    *("assets", "opaque", "trigger", "delivery", "superseded", "inherited"),
 )
 """In what a message can be wrong, beside its kind: the words of ``not_offered``.
 
-``strays``: words are given that nobody said. ``arguments`` is all that a call is given: its
-command, its files, its plan; ``status`` how it ended, if not well.
+``strays``: words are given that nobody said. ``thread``: what a subagent said is told from the
+main conversation; a tool that reads no subagents at all lacks it. ``arguments`` is all that a call
+is given: its command, its files, its plan; ``status`` how it ended; ``output_extent`` that its
+output was cut.
 """
 
 NOT_OFFERED = frozenset(FIELDS) | {kind.__name__ for kind in KINDS}

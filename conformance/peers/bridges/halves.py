@@ -33,6 +33,7 @@ class Telling:
         self._said: list[Json | Called] = []
         self._open: dict[str | None, Called] = {}
         self._tasks: dict[str, Json] = {}
+        self._boundary: Json | None = None
 
     def about(self, **about: Any) -> None:
         """Take what a tool says of the session itself."""
@@ -62,9 +63,25 @@ class Telling:
         """Take what the model thought."""
         self._said.append(spoken("Reasoning", "model", content, **fields))
 
-    def other(self, message: Json) -> None:
-        """Take a message of another kind."""
-        self._said.append(message)
+    def failure(self, words: str, status_code: int | None, **fields: Any) -> None:
+        """Take a failure of the provider."""
+        message: Json = {"kind": "Error", "author": "harness", "status": "failed", **fields}
+        self._said.append({**message, "text": words, "status_code": status_code})
+
+    def boundary(
+        self, summary: list[Json] | None = None, trigger: str | None = None, **fields: Any
+    ) -> None:
+        """Take a compaction, or the half of it that is not told yet: its mark, or its summary."""
+        last = self._boundary
+        half = last is not None and (last["summary"] is None) != (summary is None)
+        if last is not None and half:
+            last["summary"] = last["summary"] or summary
+            last["trigger"] = last["trigger"] or trigger
+            self._boundary = None
+            return
+        message: Json = {"kind": "CompactBoundary", "author": "harness", **fields}
+        self._boundary = {**message, "summary": summary, "trigger": trigger}
+        self._said.append(self._boundary)
 
     def begin(self, identifier: str | None, name: str, arguments: Any, **fields: Any) -> None:
         """Take a call: it has no result yet."""
