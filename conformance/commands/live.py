@@ -229,8 +229,10 @@ def _measure(release: str, form: str) -> None:
         raise CouldNotRun("what is measured is kept in a checkout of the source only")
     try:
         from conformance import resuming  # noqa: PLC0415
+        from live.agents.base import exact_release  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise without_extra("driving a CLI", error) from error
+    version = exact_release(agent, version)
     with progress() as tick:
         rules, path = resuming.renew(agent, version, find_schemas(), tick)
     if form == "json":

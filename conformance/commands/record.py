@@ -45,8 +45,10 @@ def record(
         raise click.UsageError("outside a checkout, say with --out where the cases go")
     try:
         from conformance import recording  # noqa: PLC0415
+        from live.agents.base import exact_release  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise without_extra("recording", error) from error
+    version = exact_release(agent, version)
     with progress() as tick:
         try:
             outcomes = recording.record_all(

@@ -25,9 +25,8 @@ from conformance.livechecks.results import LiveReport, Result
 from conformance.livechecks.running import Bench
 from conformance.livechecks.sources import Sources
 from conformance.matrix import Tick
-from live.agents.base import find_driver
+from live.agents.base import exact_release
 from live.checks import CheckError, load, selected
-from live.releases import resolve
 
 PASSED, FAILED, NOTHING_RAN = 0, 1, 3
 
@@ -57,7 +56,7 @@ def planned(
         return list(plan_every(names, resuming(find_corpus()), targets or AGENTS))
     by_agent: dict[str, list[str]] = {}
     for agent, release in chosen:
-        exact = resolve(find_driver(agent, release).package, release)
+        exact = exact_release(agent, release)
         if exact not in by_agent.setdefault(agent, []):
             by_agent[agent].append(exact)
     asked = (list(dict.fromkeys(some or AGENTS)) for some in (sources, targets))

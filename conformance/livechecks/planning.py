@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from conformance.corpus import cases, releases
+from conformance.corpus import CorpusError, cases, releases
 from conformance.livechecks.limits import Limit, limited, limits
 from conformance.livechecks.moving import AdapterMover, StoreMover
 from conformance.livechecks.results import Result
@@ -56,8 +56,12 @@ class Planned(NamedTuple):
 
 
 def newest(corpus: Path) -> dict[str, str]:
-    """Return the newest recorded release of every agent."""
-    return {agent: releases(corpus, agent)[-1] for agent in AGENTS}
+    """Return the newest recorded release of every agent; CorpusError if one has none."""
+    recorded = {agent: releases(corpus, agent) for agent in AGENTS}
+    for agent, found in recorded.items():
+        if not found:
+            raise CorpusError(f"{corpus}: no release of {agent} is recorded there")
+    return {agent: found[-1] for agent, found in recorded.items()}
 
 
 def resuming(corpus: Path) -> dict[str, tuple[str, ...]]:

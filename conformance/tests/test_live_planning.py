@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.adapters import NotOffered, Skipped
-from conformance.corpus import find_corpus
+from conformance.corpus import CorpusError, find_corpus
 from conformance.generated import ROOT
 from conformance.livechecks.command import Misuse, planned
 from conformance.livechecks.moving import Moved, Mover, StoreMover
@@ -75,15 +75,21 @@ def test_what_is_named_twice_is_run_once() -> None:
     ]
 
 
+@pytest.mark.parametrize("agent", AGENTS)
 def test_a_release_is_known_by_its_number_before_anything_is_run(
-    monkeypatch: pytest.MonkeyPatch,
+    agent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_such_tag(package: str, version: str) -> str:
         raise ReleaseError(f"{package} has no release called {version!r}")
 
-    monkeypatch.setattr("conformance.livechecks.command.resolve", no_such_tag)
+    monkeypatch.setattr("live.agents.base.resolve", no_such_tag)
     with pytest.raises(ReleaseError, match="no release called"):
-        planned(("t0",), (), (), [("claude", "../../elsewhere")], control=False)
+        planned(("t0",), (), (), [(agent, "../../elsewhere")], control=False)
+
+
+def test_recordings_without_one_of_the_agents_are_told_to_lack_it(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=f"no release of {AGENTS[0]}"):
+        newest(tmp_path)
 
 
 def test_every_release_that_resumes_is_moved_to_once_and_asked_for_its_own() -> None:

@@ -18,6 +18,7 @@ from live.conversation import Conversation
 from live.hooklog import LOG
 from live.model.play import Auxiliary, Play, Wire, WireCall
 from live.model.script import Call, Failure, Response, Scenario, Turn, needs_person
+from live.releases import resolve
 from live.sandbox import Sandbox
 
 
@@ -356,6 +357,14 @@ def driver_class(agent: str) -> type[Driver]:
     """Return the class of an agent's driver; KeyError if there is none."""
     module, _, name = _DRIVERS[agent].partition(":")
     return getattr(import_module(module), name)
+
+
+def exact_release(agent: str, version: str) -> str:
+    """Return what an agent's release is numbered: a dist-tag, such as ``latest``, is asked of npm.
+
+    :class:`live.releases.ReleaseError` if it is neither.
+    """
+    return resolve(driver_class(agent).package, version)
 
 
 def find_driver(
