@@ -64,6 +64,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="FILE",
         help="failures that are known beforehand, which are expected then (docs/adapters.md)",
     )
+    group.addoption(
+        "--known-flaky",
+        type=Path,
+        metavar="FILE",
+        help="checks that may pass or fail: told as expected failures, never as passed",
+    )
     group.addoption("--corpus", type=Path, metavar="DIR", help="other recordings than our own")
     live = parser.getgroup("live checks", "conformance: by the real CLIs")
     live.addoption(
@@ -101,11 +107,12 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         corpus = find_corpus(option.corpus)
         declared = declaration_of(option.adapter or REFERENCE)
-        listed = (
-            known.load(option.known)
-            if declared is None or option.known is not None
-            else known.declared(Path(option.adapter), declared)
-        )
+        if declared is None:
+            listed = known.load(option.known, option.known_flaky)
+        elif option.known is None and option.known_flaky is None:
+            listed = known.declared(Path(option.adapter), declared)
+        else:
+            raise known.BadList(f"{option.adapter} names its lists: no --known, no --known-flaky")
     except (CorpusError, BadDeclaration, known.BadList) as error:
         raise pytest.UsageError(str(error)) from error
     place = Place(corpus, find_schemas(), Path())
