@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,9 +19,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from conformance.corpus import find_corpus, load_case, opened, releases
 from conformance.essence import shown_text
-from conformance.peers import peers
-from transcripts.model import CommandExecution, FileChange, SubAgent, Transcript
+from conformance.peers import Peer, peers
+from conformance.peers.enclosing import opened_peer
+from conformance.peers.installing import install
+from transcripts.model import AgentMessage, CommandExecution, FileChange, SubAgent, Transcript
 
 BRIDGES = Path(__file__).parents[1] / "peers" / "bridges"
 SHARED = frozenset(path.stem for path in BRIDGES.glob("*.py"))
@@ -288,9 +292,66 @@ wire.serve({"name": "x", "version": "1", "language": "Python"}, {}, {"read": rea
     assert "loading" in done.stderr
 
 
+def _imports(path: Path) -> str:
+    """Return the names that a file takes from the wire, as words."""
+    found = re.search(r"^from wire import (.*)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return "" if found is None else " ".join(f"import {name}" for name in found[1].split(", "))
+
+
 def test_every_bridge_is_some_peers() -> None:
     used = {peer.bridge for peer in peers() if peer.bridge}
-    run = {
-        path.name for path in BRIDGES.glob("*.py") if "\ndef main() -> None:" in path.read_text()
-    }
+    run = {path.name for path in BRIDGES.glob("*.py") if "import serve" in _imports(path)}
     assert run == used
+
+
+def test_of_what_codex_finds_only_the_session_that_is_asked_for_is_imported() -> None:
+    module = bridge("codex-import")
+    sessions = [{"path": f"/h/.claude/projects/p/{name}.jsonl", "cwd": "/p"} for name in ("a", "b")]
+    holder = {"itemType": "SESSIONS", "details": {"sessions": sessions}}
+    others = [{"itemType": "SKILLS"}, {"itemType": "SESSIONS", "details": None}]
+    asked = module.only({"items": [*others, holder]}, Path("/elsewhere/b.jsonl"))
+    assert asked == {"itemType": "SESSIONS", "details": {"sessions": [sessions[1]]}}
+    success = {"itemType": "SESSIONS", "target": "new"}
+    result = {"itemType": "SESSIONS", "successes": [success], "failures": []}
+    assert module.imported({"itemTypeResults": [result]}) == "new"
+
+
+def test_a_directory_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
+    in_place = bridge("codex-import").in_place
+    assert in_place(str(tmp_path)) == []
+    assert in_place(str(tmp_path / "gone" / "app"))[-2:] == [
+        str(tmp_path),
+        str(tmp_path / "gone" / "app"),
+    ]
+
+
+PEERS = [peer for peer in peers() if peer.bridge]
+NEW = "019b8d99-0000-7db1-8baa-7e76cb5c5c99"
+AT_ONCE = "command-fails"
+LAST = "The sluice is stuck since the last run, token SLUICE-7743."
+
+
+@pytest.mark.live
+@pytest.mark.extended
+@pytest.mark.parametrize("peer", PEERS, ids=[peer.name for peer in PEERS])
+def test_a_real_tool_gives_the_last_words_of_a_recorded_session(peer: Peer, tmp_path: Path) -> None:
+    install(peer, print)
+    corpus = find_corpus(None)
+    for agent, offers in peer.stores.items():
+        release = releases(corpus, agent)[-1]
+        case = load_case(corpus / agent / release / AT_ONCE, corpus)
+        with opened(case) as home, opened_peer(peer) as adapter:
+            if offers.read and not offers.totals:
+                last = adapter.read(agent, home, case.facts.session_id).messages[-1]
+                assert isinstance(last, AgentMessage)
+                assert shown_text(last.content) == LAST
+            for target in offers.convert:
+                place = {
+                    "new_session_id": "019b8d99-0000-7db1-8baa-7e76cb5c5c99",
+                    "cwd": "/srv/app",
+                }
+                session_id, place = case.facts.session_id, tmp_path / target
+                made = adapter.convert(*where, **place)
+                assert made.session_id
+                texts = [path.read_text() for path in (tmp_path / target).rglob("*.jsonl")]
+                assert any(LAST in text for text in texts)
