@@ -132,6 +132,7 @@ def _shapes(found: Look) -> dict[str, Shape | None]:
 @cache
 def _made_by(agent: str) -> str:
     """Return the digest of the code and the table that shapes are made by."""
-    sources = (*_SOURCES, f"formats/{agent}.toml")
-    content = b"".join((files("conformance") / name).read_bytes() for name in sources)
+    sources = [files("conformance") / name for name in (*_SOURCES, f"formats/{agent}.toml")]
+    sources.append(files(f"live.agents.{agent}") / "sanitise.toml")
+    content = b"".join(source.read_bytes() for source in sources)
     return hashlib.sha256(content).hexdigest()[:16]

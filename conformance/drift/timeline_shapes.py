@@ -18,13 +18,17 @@ from conformance.drift.timeline_data import Shape
 from conformance.formats.naming import word
 from conformance.formats.observing import Node, observe
 from conformance.formats.records import Gathering, Named
-from conformance.formats.tables import table
+from conformance.formats.tables import Place, ends, table
 from live.model.script import Command, Read, Scenario, calls_of
+from live.sanitise import rules
 
 _LOOSE_FORMS = {"digits": "text", "hex": "text", "lines": "text"}
 """Forms that a drawn id or a measured text has by chance."""
 
 _LONGEST_FRAME = 160
+_ASKED = re.compile(r"/(?:input|arguments|toolArgs)(?:/|$)")
+"""Places of what was called, not of what came of it."""
+
 _CHANCE: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("{uuid}", re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")),
     ("{time}", re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d[-:]\d\d[-:]\d\d[0-9.]*Z?")),
@@ -36,7 +40,8 @@ _CHANCE: tuple[tuple[str, re.Pattern[str]], ...] = (
 def shape_of(agent: str, home: Path, scenario: Scenario, offered: Iterable[str]) -> Shape:
     """Return the shape of the files under a home, and of what the model was offered."""
     gathering = Gathering(agent, home, recover=True)
-    records = list(gathering)
+    foreign = rules(agent).emptied
+    records = [one._replace(value=_emptied(one.value, (), foreign)) for one in gathering]
     shape: dict[str, str] = {f"tool offered: {name}": "yes" for name in offered}
     for path in sorted(path for path in home.rglob("*") if path.is_file()):
         shape[f"file {without_chance(path.relative_to(home).as_posix())}"] = "yes"
@@ -52,12 +57,22 @@ def without_chance(text: str) -> str:
     return text
 
 
+def _emptied(value: Any, place: Place, foreign: Sequence[str]) -> Any:
+    """Return a value without what is the vendor's own: lists of tools and the like."""
+    if isinstance(value, dict | list) and ends(place, foreign):
+        return type(value)()
+    if isinstance(value, dict):
+        return {key: _emptied(one, (*place, key), foreign) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_emptied(one, place, foreign) for one in value]
+    return value
+
+
 # ------------------------------------------------------------------ places
 
 
 def _observed(agent: str, records: Sequence[Named]) -> Iterator[tuple[str, str]]:
-    rules = table(agent)
-    observers = observe(((one.kind, one.value, 1) for one in records), rules)
+    observers = observe(((one.kind, one.value, 1) for one in records), table(agent))
     for kind, observer in observers.items():
         yield kind, "record"
         yield from _places(kind, observer.root, "")
@@ -104,6 +119,8 @@ def _framed(records: Sequence[Named], scenario: Scenario) -> Mapping[str, str]:
     found: defaultdict[str, set[str]] = defaultdict(set)
     for record in records:
         for pointer, text in _strings(record.value, ""):
+            if _ASKED.search(pointer):
+                continue
             frame = text
             for line in lines:
                 frame = frame.replace(line, "…")
