@@ -38,7 +38,7 @@ def generated(corpus: Path, cells: Callable[[], Sequence[Cell]]) -> dict[Path, s
     files[ROOT / "docs" / "coverage.md"] = page(coverage(corpus))
     live = ROOT / "docs" / "live.md"
     files[live] = live_page.page(stored.load(live.with_suffix(".json")))
-    files |= timeline_pages(ROOT / "docs" / "drift")
+    files |= timeline_pages(corpus, *sorted((ROOT / "docs" / "drift").glob("*.json")))
     scores = ROOT / "docs" / "scoreboard.json"
     files |= scoreboard.pages(scores, scored.load(scores))
     hooks = ROOT / "docs" / "hooks.md"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.commands.running import progress, without_extra
+from conformance.corpus import find_corpus
 from conformance.drift import timeline_data
 from conformance.drift.timeline import Part, Progress, search, shard
 from conformance.drift.timeline_search import wanted
@@ -115,7 +116,7 @@ def timeline(
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(timeline_data.text(document), encoding="utf-8")
     if write is None:
-        for path, text in timeline_pages(kept.parent, kept).items():
+        for path, text in timeline_pages(find_corpus(), kept).items():
             path.write_text(text, encoding="utf-8")
     click.echo(f"{kept}: {len(document.looks)} of {len(document.releases)} releases looked at")
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from conformance.corpus import DATABASE_TEXT
 from conformance.drift.timeline_data import Shape
 from conformance.formats.naming import word
 from conformance.formats.observing import Node, observe
@@ -44,7 +45,8 @@ def shape_of(agent: str, home: Path, scenario: Scenario, offered: Iterable[str])
     records = [one._replace(value=_emptied(one.value, (), foreign)) for one in gathering]
     shape: dict[str, str] = {f"tool offered: {name}": "yes" for name in offered}
     for path in sorted(path for path in home.rglob("*") if path.is_file()):
-        shape[f"file {without_chance(path.relative_to(home).as_posix())}"] = "yes"
+        name = path.relative_to(home).as_posix().removesuffix(DATABASE_TEXT)
+        shape[f"file {without_chance(name)}"] = "yes"
     shape |= _observed(agent, records)
     shape |= _framed(records, scenario)
     return shape

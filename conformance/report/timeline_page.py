@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from conformance.corpus import releases
 from conformance.drift.epochs import Edge, Epoch, Remark, Timeline, remarks, timeline
 from conformance.drift.timeline_data import Look, load
 from conformance.report.timeline_picture import picture
 
 NAMES = {"claude": "Claude Code", "codex": "Codex", "copilot": "GitHub Copilot CLI"}
+HEADS = ("releases", "published", "looked at", "places", "in the corpus")
 _MOST_PLACES = 8
 _LONGEST = 220
 
 
-def timeline_pages(directory: Path, *files: Path) -> dict[Path, str]:
-    """Return the pages of every timeline in a directory (or of some files), with their text."""
+def timeline_pages(corpus: Path, *files: Path) -> dict[Path, str]:
+    """Return the pages of some timelines, which lie beside them, with their text."""
     pages: dict[Path, str] = {}
-    for path in files or sorted(directory.glob("*.json")):
+    for path in files:
         found = timeline(load(path))
-        pages[path.with_suffix(".md")] = markdown(found)
-        pages[path.with_suffix(".html")] = html(found)
+        recorded = releases(corpus, found.file.agent)
+        pages[path.with_suffix(".md")] = markdown(found, recorded)
+        pages[path.with_suffix(".html")] = html(found, recorded)
     return pages
 
 
 # ------------------------------------------------------------------ Markdown
 
 
-def markdown(found: Timeline) -> str:
-    """Return the text of ``docs/drift/<agent>.md``."""
-    return "\n".join(_lines(found)) + "\n"
+def markdown(found: Timeline, recorded: Collection[str]) -> str:
+    """Return the text of ``docs/drift/<agent>.md``; ``recorded`` are the corpus's releases."""
+    return "\n".join(_lines(found, recorded)) + "\n"
 
 
-def _lines(found: Timeline) -> Iterator[str]:
+def _lines(found: Timeline, recorded: Collection[str]) -> Iterator[str]:
     agent = found.file.agent
     yield f"# How the session files of {NAMES.get(agent, agent)} changed"
     yield ""
@@ -45,11 +48,12 @@ def _lines(found: Timeline) -> Iterator[str]:
     yield ""
     yield "## Epochs"
     yield ""
-    yield "| releases | published | looked at | places |"
-    yield "|---|---|---|---|"
+    yield f"| {' | '.join(HEADS)} |"
+    yield f"|{'---|' * len(HEADS)}"
     for epoch in reversed(found.epochs):
-        yield f"| {' | '.join(epoch_row(found, epoch))} |"
+        yield f"| {' | '.join(epoch_row(found, epoch, recorded))} |"
     yield ""
+    yield from without_recording(found, recorded)
     yield "## Edges"
     for edge in reversed(found.edges):
         yield ""
@@ -119,16 +123,42 @@ def paragraphs(found: Timeline) -> Iterator[str]:
     yield ""
 
 
-def epoch_row(found: Timeline, epoch: Epoch) -> tuple[str, str, str, str]:
-    """Return an epoch's releases, days, how many were looked at, and its places."""
-    days = {release.version: release.on for release in found.file.releases}
-    first, last = days[epoch.looks[0].version], days[epoch.looks[-1].version]
+def epoch_row(found: Timeline, epoch: Epoch, recorded: Collection[str]) -> tuple[str, ...]:
+    """Return what stands in a row about an epoch."""
+    days = sorted(
+        release.on
+        for release in found.file.releases
+        if any(release.version == look.version for look in epoch.looks)
+    )
     return (
         epoch.name,
-        first if first == last else f"{first} – {last}",
+        days[0] if days[0] == days[-1] else f"{days[0]} – {days[-1]}",
         f"{len(epoch.looks)} of {epoch.releases}",
         str(epoch.places) if epoch.driven else "not recorded",
+        ", ".join(_golden(found, epoch, recorded)),
     )
+
+
+def without_recording(found: Timeline, recorded: Collection[str]) -> Iterator[str]:
+    """Yield which releases would have to be recorded for the corpus to have one of each epoch."""
+    missing = [
+        epoch.looks[-1].version
+        for epoch in found.epochs
+        if epoch.driven and not _golden(found, epoch, recorded)
+    ]
+    if missing:
+        driven = sum(epoch.driven for epoch in found.epochs)
+        yield (
+            f"The corpus has recordings of {driven - len(missing)} of the {driven} epochs; for one "
+            f"of each it would take {', '.join(missing)}."
+        )
+        yield ""
+
+
+def _golden(found: Timeline, epoch: Epoch, recorded: Collection[str]) -> list[str]:
+    versions = [release.version for release in found.file.releases]
+    first, last = (versions.index(epoch.looks[at].version) for at in (0, -1))
+    return [version for version in versions[first : last + 1] if version in recorded]
 
 
 def edge_lines(edge: Edge) -> Iterator[str]:
@@ -196,7 +226,7 @@ def _ordinal(number: int) -> str:
 # ------------------------------------------------------------------ HTML
 
 
-def html(found: Timeline) -> str:
+def html(found: Timeline, recorded: Collection[str]) -> str:
     """Return the text of ``docs/drift/<agent>.html``: needs no script and no network."""
     environment = Environment(
         loader=PackageLoader("conformance", "report"),
@@ -209,7 +239,9 @@ def html(found: Timeline) -> str:
         name=NAMES.get(found.file.agent, found.file.agent),
         paragraphs=[_plain(text) for text in paragraphs(found) if text],
         picture=picture(found),
-        epochs=[epoch_row(found, epoch) for epoch in reversed(found.epochs)],
+        heads=HEADS,
+        epochs=[epoch_row(found, epoch, recorded) for epoch in reversed(found.epochs)],
+        missing=[text for text in without_recording(found, recorded) if text],
         edges=[
             (edge, [_plain(line) for line in edge_lines(edge)]) for edge in reversed(found.edges)
         ],

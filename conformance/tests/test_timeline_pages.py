@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.corpus import find_corpus
 from conformance.drift.epochs import remarks, timeline
 from conformance.drift.timeline_data import (
     CORE,
@@ -119,7 +120,7 @@ def test_what_is_inside_of_a_place_that_came_is_not_told_again() -> None:
 
 
 def test_the_page_says_how_fine_it_is_and_what_it_does_not_know() -> None:
-    page = markdown(timeline(made()))
+    page = markdown(timeline(made()), ["1.0.3"])
     assert "5 of them were installed" in page
     assert "Of 3 edges 2 lie between neighbouring releases; 1 lies somewhere" in page
     assert "5 releases were not looked at" in page
@@ -128,10 +129,12 @@ def test_the_page_says_how_fine_it_is_and_what_it_does_not_know() -> None:
     assert "| 1.0.0 | exit code 1 & <no words> |" in page
     assert page.count("exit code 1 &") == 2  # once at the edge, once among what failed
     assert "our own driver does otherwise" in page
+    assert "| 1.0.1 – 1.0.4 | 2026-01-02 – 2026-01-05 | 2 of 4 | 2 | 1.0.3 |" in page
+    assert "of 1 of the 3 epochs; for one of each it would take 1.0.5, 1.0.9." in page
 
 
 def test_the_picture_has_a_dot_for_each_look_and_a_band_for_each_epoch() -> None:
-    page = html(timeline(made()))
+    page = html(timeline(made()), [])
     assert len(re.findall("<circle ", page)) == 5
     assert len(re.findall("<rect ", page)) == 4
     assert "<script" not in page
@@ -140,8 +143,10 @@ def test_the_picture_has_a_dot_for_each_look_and_a_band_for_each_epoch() -> None
 
 
 def test_each_timeline_has_two_pages_beside_it(tmp_path: Path) -> None:
-    (tmp_path / "claude.json").write_text(text(made()), encoding="utf-8")
-    assert sorted(path.name for path in timeline_pages(tmp_path)) == ["claude.html", "claude.md"]
+    path = tmp_path / "claude.json"
+    path.write_text(text(made()), encoding="utf-8")
+    pages = timeline_pages(find_corpus(), path)
+    assert sorted(page.name for page in pages) == ["claude.html", "claude.md"]
 
 
 @pytest.mark.parametrize("content", ["", "{}", '{"format": 1}', "[1"])
