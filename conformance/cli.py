@@ -20,6 +20,7 @@ from conformance.commands.drift import drift_command
 from conformance.commands.live import live
 from conformance.commands.matrix import matrix
 from conformance.commands.record import record
+from conformance.commands.review import review
 from conformance.commands.running import COULD_NOT_RUN, UNREADABLE, CouldNotRun
 from conformance.commands.schema import schema
 from conformance.commands.scoreboard import scoreboard
@@ -50,6 +51,7 @@ for _command in (
     drift_command,
     timeline,
     corpus_group,
+    review,
     schema,
     scoreboard,
     docs,

@@ -24,6 +24,7 @@ from conformance.handmade import Reasoned
 from conformance.livechecks.results import LiveReport
 from conformance.peers.listing import Peer
 from conformance.peers.results import Scoreboard
+from conformance.review.pending import ReviewDocument
 from conformance.verdicts import Cell
 from conformance.witnesses import StoredWitnesses
 from live.model.history import Entry
@@ -189,6 +190,7 @@ SHAPES: Mapping[str, Any] = {
     "offered": OfferedTools,
     "resume": ResumeRules,
     "scoreboard": Scoreboard,
+    "review": ReviewDocument,
     "sessions": SessionsDocument,
     "timeline": TimelineFile,
     "transcript": TranscriptDocument,

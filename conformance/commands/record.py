@@ -9,7 +9,8 @@ import click
 
 from conformance.commands.running import FAILED, progress, release_named, without_extra
 from conformance.corpus import find_corpus
-from conformance.generated import is_checkout
+from conformance.generated import ROOT, is_checkout
+from conformance.review.recordings import WAITING
 
 
 @click.command("record")
@@ -28,6 +29,7 @@ from conformance.generated import is_checkout
     type=click.Path(file_okay=False, path_type=Path),
     help="Where the cases go; the checkout's corpus if not given.",
 )
+@click.option("--pending", "waits", is_flag=True, help="Let the cases wait for conformance review.")
 def record(
     release: str,
     scenarios: tuple[str, ...],
@@ -35,12 +37,17 @@ def record(
     verify: bool,
     hooked: bool,
     out: Path | None,
+    waits: bool,
 ) -> None:
     """Record a release of a CLI in scenarios, all if none is named.
 
     The CLI is installed from npm and driven against a scripted model on loopback.
     """
     agent, version = release_named(release)
+    if waits and (out is not None or hooked):
+        raise click.UsageError("--pending says where the cases go, and is about new ones")
+    if waits and is_checkout():
+        out = ROOT / WAITING
     if out is None and not is_checkout():
         raise click.UsageError("outside a checkout, say with --out where the cases go")
     try:

@@ -9,12 +9,10 @@ import click
 from rich.console import Console
 
 from conformance.commands.options import format_option
-from conformance.commands.running import FAILED, CouldNotRun, progress
-from conformance.corpus import find_corpus, find_schemas
-from conformance.formats import updating
+from conformance.commands.running import FAILED
+from conformance.corpus import find_schemas
 from conformance.formats.judging import judge
 from conformance.formats.records import Gathering
-from conformance.generated import is_checkout
 from conformance.report import formats
 from transcripts.serialise import to_json
 from transcripts.stores.base import agents
@@ -26,7 +24,6 @@ from transcripts.stores.base import agents
 @click.option("--version", help="The release to judge by; else the one that the records name.")
 @click.option("--strict", "strictly", is_flag=True, help="Exit 1 on anything new as well.")
 @click.option("--recover", is_flag=True, help="Judge what is whole and list the damage.")
-@click.option("--update", "updates", is_flag=True, help="Write the snapshots anew, in a checkout.")
 @format_option("json")
 @click.option(
     "--schemas",
@@ -41,7 +38,6 @@ def schema(
     version: str | None,
     strictly: bool,
     recover: bool,
-    updates: bool,
     form: str,
     schemas_directory: Path | None,
 ) -> None:
@@ -50,13 +46,8 @@ def schema(
     Places and types are told, never a value: the file may be anybody's. Exit 1 when something
     that readers count on is missing or of another type; with --strict on anything new.
     """
-    if updates:
-        if file is not None:
-            raise click.UsageError("--update is about the recordings: it takes no FILE")
-        _update_snapshots()
-        return
     if file is None or agent is None:
-        raise click.UsageError("give a FILE and the --agent that wrote it, or --update")
+        raise click.UsageError("give a FILE and the --agent that wrote it")
     schemas = find_schemas(schemas_directory)
     document = judge(agent, Gathering(agent, file, recover=recover), schemas, version)
     if form == "json":
@@ -65,19 +56,3 @@ def schema(
         formats.show(document, Console())
     if not (document.strict_ok if strictly else document.lenient_ok):
         sys.exit(FAILED)
-
-
-def _update_snapshots() -> None:
-    if not is_checkout():
-        raise CouldNotRun("snapshots are written in a checkout of the source only")
-    if name := updating.missing():
-        raise CouldNotRun(f"--update needs {name}; pip install --group test")
-    with progress() as tick:
-        tick("reading every recording")
-        corpus = find_corpus()
-        try:
-            changed = updating.update(corpus, find_schemas())
-        except updating.NotUpdated as error:
-            raise CouldNotRun(str(error)) from error
-    for path in changed:
-        click.echo(f"{path.relative_to(corpus.parent)} {'written' if path.exists() else 'removed'}")

@@ -140,9 +140,7 @@ def likest(schemas: Path, agent: str, kinds: Mapping[str, int]) -> str:
 def _recorded(schemas: Path, agent: str) -> list[str]:
     recorded = kept_releases(schemas, agent)
     if not recorded:
-        raise CorpusError(
-            f"{schemas}: holds no schemas of {agent}; run conformance schema --update"
-        )
+        raise CorpusError(f"{schemas}: holds no schemas of {agent}; run conformance review")
     return recorded
 
 

@@ -57,7 +57,7 @@ def _compare(made: dict[str, str], snapshot: SnapshotAssertion) -> None:
     wrong = [name for name, text in made.items() if text != kept_text(name=name)]
     for name in wrong:
         assert made[name] == kept_text(name=name), (
-            f"{name} and {len(wrong) - 1} more; if the change is meant: conformance schema --update"
+            f"{name} and {len(wrong) - 1} more; if the change is meant: conformance review"
         )
 
 
@@ -67,7 +67,7 @@ def test_the_kept_schemas_are_those_of_the_recordings(
     made = texts(release.agent, _records(release))
     _compare({f"schemas/{release.directory}/{name}": made[name] for name in made}, snapshot)
     over = {path.name for path in kept_files(find_schemas() / release.directory)} - set(made)
-    assert over == set(), "conformance schema --update removes what is of nothing recorded"
+    assert over == set(), "conformance review removes what is of nothing recorded"
 
 
 def test_every_schema_is_one_and_names_no_data(release: Release) -> None:
@@ -146,5 +146,5 @@ def test_no_snapshot_is_of_a_release_or_a_case_that_is_not_recorded() -> None:
     directories = (path for path in find_schemas().glob("*/*") if any(kept_files(path)))
     kept_places = {path.relative_to(find_schemas()).as_posix() for path in directories}
     readings = {path.parent for path in find_corpus().glob(f"*/*/*/{EXPECTED}")}
-    assert kept_places - places == set(), "conformance schema --update removes them"
+    assert kept_places - places == set(), "conformance review removes them"
     assert readings - set(case_directories(find_corpus())) == set()
