@@ -346,12 +346,10 @@ def test_a_real_tool_gives_the_last_words_of_a_recorded_session(peer: Peer, tmp_
                 assert isinstance(last, AgentMessage)
                 assert shown_text(last.content) == LAST
             for target in offers.convert:
-                place = {
-                    "new_session_id": "019b8d99-0000-7db1-8baa-7e76cb5c5c99",
-                    "cwd": "/srv/app",
-                }
                 session_id, place = case.facts.session_id, tmp_path / target
-                made = adapter.convert(*where, **place)
+                made = adapter.convert(
+                    agent, home, session_id, target, place, new_session_id=NEW, cwd="/srv/app"
+                )
                 assert made.session_id
                 texts = [path.read_text() for path in (tmp_path / target).rglob("*.jsonl")]
                 assert any(LAST in text for text in texts)
