@@ -7,6 +7,7 @@ from conformance.checks.characters import ReadsEveryCharacter
 from conformance.checks.check import Probe
 from conformance.checks.damage import ReadsWhatIsLeft
 from conformance.checks.listing import ListsWhatIsThere
+from conformance.checks.many_sessions import KeepsManySessions, ListsManySessions
 from conformance.checks.newer import ReadsWhatIsNew
 from conformance.checks.reading import ReadsTheScript, ReadsWithManners
 from conformance.checks.round_trips import ReadsWhatItWrote
@@ -23,6 +24,8 @@ PROBES: tuple[Probe, ...] = (
     ListsWhatIsThere(),
     WritesASession(),
     ReadsWhatItWrote(),
+    KeepsManySessions(),
+    ListsManySessions(),
 )
 
 

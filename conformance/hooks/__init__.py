@@ -7,9 +7,9 @@ shares code with the correlator that users run, and correlators broken on purpos
 (:mod:`conformance.fakes.correlators`) show that each check can fail.
 """
 
+from conformance.choices import Choices, Seeded, Tape
 from conformance.hooks.changes import OF_SEVERAL_TREES, same_tree
 from conformance.hooks.checks import OF_ONE_TREE, Correlate, Finding, judged
-from conformance.hooks.choices import Choices, Seeded, Tape
 from conformance.hooks.conversations import SMALL, Size, conversation, conversations
 from conformance.hooks.happenings import Conversation
 from conformance.hooks.oracle import decided

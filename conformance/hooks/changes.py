@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from conformance.choices import Choices
 from conformance.hooks import trees
 from conformance.hooks.checks import (
     Correlate,
@@ -18,7 +19,6 @@ from conformance.hooks.checks import (
     nothing_across_turns,
     orphans_are_listed,
 )
-from conformance.hooks.choices import Choices
 from conformance.hooks.conversations import some_late
 from conformance.hooks.evidence import Reading, Seen, admits, read
 from conformance.hooks.happenings import Conversation, Happening

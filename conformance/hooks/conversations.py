@@ -17,7 +17,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from conformance.hooks.choices import Choices, Seeded
+from conformance.choices import Choices, Seeded
 from conformance.hooks.happenings import Conversation, Happening, Part
 from conformance.hooks.payloads import (
     BY_NAME,

@@ -5,3 +5,7 @@
 what the adapter wrote. A store in Python is asked by a class beside its other tests:
 :class:`StoreTests`.
 """
+
+from conformance.suite.stores import StoreTests
+
+__all__ = ["StoreTests"]

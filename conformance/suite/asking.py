@@ -117,7 +117,12 @@ def tell(results: Sequence[Result]) -> None:
 
 
 def _told(failed: Sequence[Result]) -> Iterator[str]:
+    """Yield what failed, subjects that fail alike together, each time with the claim."""
+    alike: dict[tuple[str, str], list[str]] = {}
     claimed = claims()
     for one in failed:
-        yield f"{one.check} of {one.case}: {one.why}"
-        yield f"    what must hold: {claimed.get(one.check, one.check)}"
+        alike.setdefault((one.check, one.why), []).append(one.case)
+    for (check, why), cases in alike.items():
+        more = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
+        yield f"{check} of {cases[0]}{more}: {why}"
+        yield f"    what must hold: {claimed.get(check, check)}"

@@ -822,6 +822,14 @@ def test_a_session_that_exists_is_never_touched(tmp_path: Path):
     assert first.path.read_bytes() == before
 
 
+def test_an_id_is_taken_whatever_time_its_file_is_named_by(tmp_path: Path):
+    source = Transcript(agent="x", session_id="s", cwd=CWD, messages=(prompt(),))
+    write(tmp_path, source, now=datetime(2026, 7, 1, tzinfo=UTC))
+    with pytest.raises(SessionExists):
+        write(tmp_path, source, now=datetime(2026, 7, 2, tzinfo=UTC))
+    assert len(list(tmp_path.rglob("*.jsonl"))) == 1
+
+
 @pytest.mark.parametrize("session_id", ["mine", "", str(UUID(SESSION)).upper(), SESSION[:-1]])
 def test_a_session_id_that_codex_would_refuse_is_refused(tmp_path: Path, session_id: str):
     with pytest.raises(UnwritableSession):

@@ -10,19 +10,23 @@ from msgspec.structs import replace
 
 from conformance.adapters import Failed
 from conformance.fakes.adapters.fake import Failing, Fake
-from conformance.fakes.adapters.miniature import SCENARIOS
+from conformance.fakes.adapters.miniature import MANY, SCENARIOS
 from transcripts.stores.base import Listing, Unlisted
 
 
 class ListsNothing(Fake):
-    fails: ClassVar[Failing] = {"list.answers": SCENARIOS}
+    fails: ClassVar[Failing] = {"list.answers": SCENARIOS, "stateful.listing": MANY}
 
     def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
         raise Failed(self.name, "internal", "it never works")
 
 
 class ListsTwice(Fake):
-    fails: ClassVar[Failing] = {"list.sessions": SCENARIOS}
+    fails: ClassVar[Failing] = {
+        "list.sessions": SCENARIOS,
+        "stateful.listed": MANY,
+        "stateful.directories": MANY,
+    }
 
     def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
         listing = super().list(agent, home, cwd=cwd)
@@ -38,7 +42,7 @@ class ListsNoDirectory(Fake):
 
 
 class ListsEveryDirectory(Fake):
-    fails: ClassVar[Failing] = {"list.directory": SCENARIOS}
+    fails: ClassVar[Failing] = {"list.directory": SCENARIOS, "stateful.directories": MANY}
 
     def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
         return super().list(agent, home)

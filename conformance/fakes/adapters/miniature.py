@@ -41,6 +41,9 @@ TWO_ANSWERS = "AgentMessage/two-in-a-row"
 MADE = frozenset({"UserMessage/plain", TWO_ANSWERS, SEALED}) | CALLING
 """Every made conversation."""
 
+MANY = frozenset({"sessions"})
+"""The home in which there are many."""
+
 
 def planted(kind: str, scenarios: Set[str] = frozenset({"command-ok", "mcp-call"})) -> Set[str]:
     """Return the subjects in which something uncommon is planted."""

@@ -19,6 +19,7 @@ from conformance.fakes.adapters.miniature import (
     FAILING,
     FIELD,
     MADE,
+    MANY,
     PLANTED,
     RECORD,
     SAID,
@@ -256,6 +257,7 @@ class ReadsNothing(Fake):
         "damage.recovered": DAMAGED,
         "forward.answers": RECORD | FIELD | VALUE,
         "round-trip.answers": MADE,
+        "stateful.answers": MANY,
     }
 
     def read(self, agent: str, home: Path, session_id: str, *, recover: bool = False) -> Transcript:
@@ -286,7 +288,12 @@ class ReadsAnySession(Fake):
 
 class LeaksAnotherSession(Fake):
     # A subagent has a session of its own beside its parent's, in one recording.
-    fails: ClassVar[Failing] = {"read.own": SCENARIOS, "read.messages": {"subagent"}}
+    fails: ClassVar[Failing] = {
+        "read.own": SCENARIOS,
+        "read.messages": {"subagent"},
+        "stateful.own": MANY,
+        "stateful.kept": MANY,
+    }
 
     def read(self, agent: str, home: Path, session_id: str, *, recover: bool = False) -> Transcript:
         transcript = super().read(agent, home, session_id, recover=recover)

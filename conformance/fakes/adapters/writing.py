@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from conformance.adapters import Failed, Written
 from conformance.fakes.adapters.fake import Failing, Fake
-from conformance.fakes.adapters.miniature import FAILING, MADE
+from conformance.fakes.adapters.miniature import FAILING, MADE, MANY
 from transcripts.model import CommandExecution, Transcript
 
 _EMPTY_LIST = re.compile(r"\[\]")
@@ -37,7 +37,12 @@ class WritesWrongly(Fake):
 
 
 class WritesNothing(Fake):
-    fails: ClassVar[Failing] = {"write.answers": MADE, "round-trip.answers": MADE}
+    fails: ClassVar[Failing] = {
+        "write.answers": MADE,
+        "round-trip.answers": MADE,
+        "stateful.answers": MANY,
+        "stateful.listing": MANY,
+    }
 
     def write(self, agent: str, home: Path, transcript: Transcript, **given: Any) -> Written:
         raise Failed(self.name, "internal", "it never works")
@@ -97,7 +102,7 @@ class WritesWhatNobodyKnows(WritesWrongly):
 
 
 class TouchesAnotherSession(WritesWrongly):
-    fails: ClassVar[Failing] = {"write.new": MADE}
+    fails: ClassVar[Failing] = {"write.new": MADE, "stateful.untouched": MANY}
 
     def after(self, home: Path, made: Sequence[Path], there: Sequence[Path]) -> None:
         for path in there:
@@ -115,7 +120,12 @@ class StampsTheClock(WritesWrongly):
 
 
 class OverwritesWhatIsThere(Fake):
-    fails: ClassVar[Failing] = {"write.occupied": MADE}
+    # What is overwritten is then in another directory.
+    fails: ClassVar[Failing] = {
+        "write.occupied": MADE,
+        "stateful.untouched": MANY,
+        "stateful.directories": MANY,
+    }
 
     def write(self, agent: str, home: Path, transcript: Transcript, **given: Any) -> Written:
         for path in home.rglob(f"*{given['session_id']}*.jsonl"):

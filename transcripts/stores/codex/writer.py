@@ -16,7 +16,12 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from transcripts.errors import MissingWorkingDirectory, NothingToWrite, UnwritableSession
+from transcripts.errors import (
+    MissingWorkingDirectory,
+    NothingToWrite,
+    SessionExists,
+    UnwritableSession,
+)
 from transcripts.losses import LossId
 from transcripts.model import (
     AgentMessage,
@@ -67,6 +72,7 @@ def write(
 ) -> WrittenSession:
     """Write a transcript as a new session under Codex's directory."""
     _check_id(session_id)
+    _check_new(root, session_id)
     directory = cwd or transcript.cwd
     if not directory:
         raise MissingWorkingDirectory(
@@ -93,6 +99,17 @@ def write(
     files[path] = rollout
     _place(files)
     return WrittenSession(session_id=session_id, path=path, losses=tuple(losses))
+
+
+def _check_new(root: Path, session_id: str) -> None:
+    """See that the id is free: a file's name has the time too, and so is no proof of it."""
+    there = layout.find(root, session_id)
+    if there is not None:
+        raise SessionExists(
+            "there is a session of this id already",
+            path=there,
+            next_step="choose another session id",
+        )
 
 
 def _place(files: Mapping[Path, Rollout]) -> None:

@@ -1,8 +1,8 @@
-"""Where a generated conversation takes its decisions from: a tape that shrinks, or a seed.
+"""Where what is generated takes its decisions from: a tape that shrinks, or a seed.
 
 One generator serves both: hypothesis hands it a tape of bytes and makes the tape smaller until a
 failure is as small as it gets, and the long run hands it a seed. Zero always means the plainest
-choice, so that a tape that has run out finishes the conversation in the plainest way.
+choice, so that a tape that has run out ends it in the plainest way.
 """
 
 from __future__ import annotations
