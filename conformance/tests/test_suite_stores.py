@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -49,7 +50,7 @@ class TestNothing(conformance.suite.StoreTests):
 
 @pytest.fixture(scope="module")
 def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("mine") / "test_mine.py"
+    path = tmp_path_factory.mktemp("mine") / "test_my_store.py"
     path.write_text(MINE, encoding="utf-8")
     return path
 
@@ -66,6 +67,20 @@ def test_a_class_with_one_fixture_tests_a_store(mine: Path) -> None:
     ]
     assert "read.exit-codes of codex/" in ran.stdout
     assert "Traceback" not in ran.stdout
+
+
+def test_the_class_of_the_page_about_adapters_is_one(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "adapters.md").read_text(encoding="utf-8")
+    block = next(
+        one for one in re.findall(r"```python\n(.*?)```", page, re.S) if "StoreTests" in one
+    )
+    theirs = "from my_package.store import Store"
+    assert theirs in block
+    ours = "from transcripts.stores.codex.store import CodexStore as Store"
+    path = tmp_path / "test_page.py"
+    path.write_text(block.replace(theirs, ours), encoding="utf-8")
+    ran = run("-q", str(path), "-k", "ReadsTheScript-plain-exchange]")
+    assert counts(ran)["passed"] == 1
 
 
 def test_a_class_without_the_fixture_says_what_is_missing(mine: Path) -> None:
