@@ -21,7 +21,7 @@ def called_natively(agent: str, atom: Atom) -> bool:
     """Whether the floor wants a record of the target's own for this."""
     if not isinstance(atom.message, CommandExecution | ToolCall) or not _asked(atom.message):
         return False
-    return load_floor().across[atom.kind][agent] in _NATIVE
+    return load_floor().across[atom.kind].get(agent) in _NATIVE
 
 
 def told_calls(crossed: Sequence[Atom], calls: Sequence[Native]) -> Iterator[Told]:
