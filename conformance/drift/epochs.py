@@ -153,9 +153,18 @@ def remarks(found: Iterable[Change]) -> list[Remark]:
             by[kind, _sort(change)].append(change)
     alike: defaultdict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
     for (kind, sort), group in sorted(by.items()):
-        places = dict.fromkeys(_told(change) for change in _outermost(group))
+        places = _without_doubles(_told(change) for change in _outermost(group))
         alike[sort, tuple(places)].append(kind)
     return [Remark(tuple(kinds), sort, places) for (sort, places), kinds in alike.items()]
+
+
+def _without_doubles(places: Iterable[str]) -> list[str]:
+    """Return places, each once: not again as what is not always there in some scenario."""
+    told = list(dict.fromkeys(places))
+    always = [place.replace(", not always)", ")") for place in told]
+    return [
+        one for one, other in zip(told, always, strict=True) if one == other or other not in told
+    ]
 
 
 def _sort(change: Change) -> str:

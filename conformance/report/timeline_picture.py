@@ -34,6 +34,7 @@ class Tick(NamedTuple):
 
     at: float
     text: str
+    anchor: str = "middle"
 
 
 class Picture(NamedTuple):
@@ -89,7 +90,10 @@ def picture(found: Timeline) -> Picture:
         bands=tuple(bands),
         dots=dots,
         line=" ".join(f"{dot.x},{dot.y}" for dot in dots if dot.driven),
-        across=tuple(Tick(x(version), version) for version in versions[::every]),
+        across=tuple(
+            Tick(x(version), version, "start" if version == versions[0] else "middle")
+            for version in versions[: len(versions) - every // 2 : every]
+        ),
         upward=tuple(Tick(y(top * part // 4), str(top * part // 4)) for part in range(5)),
     )
 
