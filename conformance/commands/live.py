@@ -151,7 +151,7 @@ def live(
         checks = command.planned(
             cases, sources, targets, map(release_named, releases), control=control, every=every
         )
-        command.ready(keep, page)
+        command.ready(keep, page, adapter)
     except command.Misuse as error:
         raise click.UsageError(str(error)) from error
     with progress(lines=True) as tick:

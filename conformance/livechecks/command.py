@@ -21,7 +21,7 @@ from conformance.livechecks.planning import (
     resuming,
     run_all,
 )
-from conformance.livechecks.results import LiveReport, Result
+from conformance.livechecks.results import REFERENCE, LiveReport, Result
 from conformance.livechecks.running import Bench
 from conformance.livechecks.sources import Sources
 from conformance.matrix import Tick
@@ -63,13 +63,15 @@ def planned(
     return list(plan(names, *asked, control=control, chosen=by_agent))
 
 
-def ready(keep: Path | None, page: Path | None = None) -> None:
+def ready(keep: Path | None, page: Path | None = None, adapter: str | None = None) -> None:
     """See that what comes of a run can be kept, before it is run; :class:`Misuse` if it can't."""
     if page is not None:
         kept = page.with_suffix(".json")
         if kept == page:
             raise Misuse(f"--write {page}: the results lie there; name the page, {page.stem}.md")
-        stored.load(kept)
+        there = stored.load(kept)
+        if there.results and there.mover != (adapter or REFERENCE):
+            raise Misuse(f"{kept} holds what {there.mover} moved; name a page of its own")
     for directory in (keep, page and page.parent):
         if directory is None:
             continue

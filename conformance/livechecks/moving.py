@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from conformance import adapters
 from conformance.adapters import Adapter
 from conformance.crossing import Stores, all_stores
+from conformance.livechecks.results import REFERENCE
 from transcripts.losses import Loss
 from transcripts.model import Transcript
 
@@ -52,7 +53,7 @@ class StoreMover:
     """Moves by the reference stores: the source's reader and the target's writer."""
 
     def __init__(self, stores: Stores | None = None) -> None:
-        self.name = "reference"
+        self.name = REFERENCE
         self._stores = all_stores() if stores is None else stores
 
     def move(

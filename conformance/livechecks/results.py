@@ -7,6 +7,9 @@ from typing import Any, Literal
 
 import msgspec
 
+REFERENCE = "reference"
+"""Whose writers move sessions unless others are named: the reference stores."""
+
 Verdict = Literal["passed", "failed", "skipped", "impossible"]
 
 
@@ -72,6 +75,6 @@ class LiveReport(msgspec.Struct, frozen=True, kw_only=True):
     ``mover`` is whose writers moved the sessions; ``titles`` say what each case is about.
     """
 
-    mover: str = "reference"
+    mover: str = REFERENCE
     titles: Mapping[str, str] = {}
     results: Sequence[Result]

@@ -282,6 +282,7 @@ def test_every_error_is_a_verdict_and_no_other_check_is_lost_by_it(
         (("t0", "--write", "pyproject.toml/page.md"), "pyproject.toml can't be made"),
         (("t0", "--write", "page.json"), "name the page, page.md"),
         (("t0", "--write", "conformance/schemas/case.schema.md"), "remove it, and run"),
+        (("--adapter", "entry:codex", "--write", "docs/live.md"), "name a page of its own"),
         (("t0", "--adapter", "nonsense"), "is no adapter's name"),
         (("t0", "--adapter", "entry:nobody"), "no installed package"),
     ],

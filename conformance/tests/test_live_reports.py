@@ -360,6 +360,11 @@ def test_the_report_is_of_its_schema() -> None:
 # ------------------------------------------------------------------ the page
 
 
+def test_the_page_says_who_moved() -> None:
+    assert "this project's reader and writer" in page(LiveReport(results=[moved()]))
+    assert "moved by py:mine:A\\_B," in page(LiveReport(mover="py:mine:A_B", results=[moved()]))
+
+
 def test_the_page_holds_every_direction_and_reason_and_nothing_breaks_it() -> None:
     results = [
         moved("t0"),

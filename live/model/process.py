@@ -18,8 +18,8 @@ import msgspec
 from live.model import log
 from live.model.play import Play
 
-_START = 20.0
-_END = 5.0
+_START = 90.0
+_END = 30.0
 _SOURCE = Path(__file__).resolve().parents[2]
 
 
