@@ -69,6 +69,10 @@ class SessionNotFound(TranscriptError):
     """There is no session of that id in the store that was searched."""
 
 
+class LeadsOut(TranscriptError):
+    """A link leads out of the store: what lies there may be anybody's."""
+
+
 class AmbiguousSession(TranscriptError):
     """One id names several files, and nothing says which is meant."""
 

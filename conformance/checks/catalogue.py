@@ -6,6 +6,7 @@ from conformance.checks.again import ReadsAfresh, ReadsWhatGrows
 from conformance.checks.characters import ReadsEveryCharacter
 from conformance.checks.check import Probe
 from conformance.checks.damage import ReadsWhatIsLeft
+from conformance.checks.links import ListsNothingOutside, ReadsNothingOutside
 from conformance.checks.listing import ListsWhatIsThere
 from conformance.checks.many_sessions import KeepsManySessions, ListsManySessions
 from conformance.checks.newer import ReadsWhatIsNew
@@ -19,9 +20,11 @@ PROBES: tuple[Probe, ...] = (
     ReadsWithManners(),
     ReadsWhatGrows(),
     ReadsAfresh(),
+    ReadsNothingOutside(),
     ReadsWhatIsLeft(),
     ReadsWhatIsNew(),
     ListsWhatIsThere(),
+    ListsNothingOutside(),
     WritesASession(),
     ReadsWhatItWrote(),
     KeepsManySessions(),

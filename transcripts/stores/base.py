@@ -12,7 +12,13 @@ from typing import Any, ClassVar, overload
 
 import msgspec
 
-from transcripts.errors import DamagedRecord, NotATranscript, UnknownAgent, UnwritableSession
+from transcripts.errors import (
+    DamagedRecord,
+    LeadsOut,
+    NotATranscript,
+    UnknownAgent,
+    UnwritableSession,
+)
 from transcripts.losses import Loss
 from transcripts.model import AnyMessage, SessionInfo, Transcript
 
@@ -105,6 +111,12 @@ class Store(ABC):
     def read(self, session_id: str, *, recover: bool = False) -> Transcript | None:
         """Read a session by its id; None when the store has none of that id."""
         path = self.find(session_id)
+        if path is not None and leads_out(path, self.root):
+            raise LeadsOut(
+                LEADS_OUT,
+                path=path,
+                next_step="give the path that it leads to, if that is the one to be read",
+            )
         return None if path is None else self.read_path(path, recover=recover)
 
     @abstractmethod
@@ -128,6 +140,26 @@ class Store(ABC):
     @abstractmethod
     def resume_command(self, session_id: str) -> Sequence[str]:
         """Return the argument vector with which the CLI resumes the session."""
+
+
+LEADS_OUT = "a link leads out of the store"
+
+
+def leads_out(path: Path, root: Path) -> bool:
+    """Whether links lead from a place in a store to one outside of it.
+
+    The store itself, and each directory right under it, may be a link: people keep them on
+    another disk.
+    """
+    first, *steps = path.relative_to(root).parts
+    at = top = root / first
+    for step in steps:
+        at /= step
+        if at.is_symlink():
+            there = at.resolve()
+            if not any(there.is_relative_to(one.resolve()) for one in (root, top)):
+                return True
+    return False
 
 
 @contextmanager

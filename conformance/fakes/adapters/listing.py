@@ -10,12 +10,16 @@ from msgspec.structs import replace
 
 from conformance.adapters import Failed
 from conformance.fakes.adapters.fake import Failing, Fake
-from conformance.fakes.adapters.miniature import MANY, SCENARIOS
+from conformance.fakes.adapters.miniature import LINKED, MANY, SCENARIOS
 from transcripts.stores.base import Listing, Unlisted
 
 
 class ListsNothing(Fake):
-    fails: ClassVar[Failing] = {"list.answers": SCENARIOS, "stateful.listing": MANY}
+    fails: ClassVar[Failing] = {
+        "list.answers": SCENARIOS,
+        "list.links": LINKED,
+        "stateful.listing": MANY,
+    }
 
     def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
         raise Failed(self.name, "internal", "it never works")

@@ -24,6 +24,7 @@ SCENARIOS = frozenset({"plain-exchange", "image-in", "rewind"}) | COMMANDS | CAL
 """Every recording, of each agent's newest release."""
 
 DAMAGED = frozenset(f"command-ok/{kind}" for kind in ("torn-tail", "junk-line", "nul-line"))
+LINKED = frozenset(f"command-ok/{kind}" for kind in ("linked-file", "linked-folder"))
 RECORD = frozenset(f"{scenario}/unknown-record" for scenario in SCENARIOS)
 FIELD = frozenset(f"{scenario}/unknown-field" for scenario in SCENARIOS)
 

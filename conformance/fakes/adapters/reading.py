@@ -274,7 +274,10 @@ class TouchesWhatItReads(Fake):
 
 
 class ReadsAnySession(Fake):
-    fails: ClassVar[Failing] = {"read.stranger": SCENARIOS}
+    fails: ClassVar[Failing] = {
+        "read.stranger": SCENARIOS,
+        "read.paths": {"command-ok/path"},
+    }
 
     def read(self, agent: str, home: Path, session_id: str, *, recover: bool = False) -> Transcript:
         try:
@@ -282,8 +285,9 @@ class ReadsAnySession(Fake):
         except Failed as error:
             if error.stage != "find":
                 raise
-            there = super().list(agent, home)
-            return super().read(agent, home, there[0].session_id, recover=recover)
+            for there in super().list(agent, home):
+                return super().read(agent, home, there.session_id, recover=recover)
+            raise
 
 
 class LeaksAnotherSession(Fake):

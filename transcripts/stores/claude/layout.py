@@ -15,6 +15,7 @@ from pathlib import Path, PureWindowsPath
 import msgspec
 
 from transcripts.errors import AmbiguousSession
+from transcripts.stores.base import leads_out
 
 _LONGEST_SLUG = 200
 _AGENT_FILE = re.compile(r"agent-(?P<agent>.+)\.jsonl")
@@ -185,9 +186,15 @@ def agent_files(session_path: Path, session_id: str) -> list[Path]:
     """Return the subagent files that may belong to a session, sorted by name.
 
     Those in the session's own folder do; those beside the session may be another session's
-    (2.0 names only the agent in the file name), so the caller looks at their rows.
+    (2.0 names only the agent in the file name), so the caller looks at their rows. What a link
+    leads to outside of the store is none.
     """
+    root = root_of(session_path)
     own = session_path.parent / session_id / "subagents"
     inside = sorted(own.rglob("agent-*.jsonl")) if own.is_dir() else []
     beside = sorted(session_path.parent.glob("agent-*.jsonl"))
-    return [path for path in [*inside, *beside] if path.is_file()]
+    return [
+        path
+        for path in [*inside, *beside]
+        if path.is_file() and not leads_out(path.absolute(), root)
+    ]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from transcripts.model import SessionInfo
 from transcripts.records import Record, jsonlines
-from transcripts.stores.base import Listing, Unlisted
+from transcripts.stores.base import LEADS_OUT, Listing, Unlisted, leads_out
 from transcripts.stores.claude import layout, wordings
 from transcripts.stores.claude.content import parts
 from transcripts.stores.claude.reader import AGENT, first_field, last_field
@@ -35,6 +35,9 @@ def list_sessions(root: Path, cwd: str | None) -> Listing:
     beside: dict[Path, dict[str, str]] = {}
     for path in layout.session_files(root):
         seen += 1
+        if leads_out(path, root):
+            failed.append(Unlisted(path=_name(path, root), why=LEADS_OUT))
+            continue
         if path.parent not in beside:
             beside[path.parent] = summaries_beside(path.parent)
         try:
@@ -49,6 +52,9 @@ def list_sessions(root: Path, cwd: str | None) -> Listing:
             sessions.append(info)
     for folder in layout.orphan_folders(root):
         seen += 1
+        if leads_out(folder, root):
+            failed.append(Unlisted(path=_name(folder, root), why=LEADS_OUT))
+            continue
         info = _describe_orphan(folder, root)
         if cwd is None or info.cwd == cwd:
             sessions.append(info)

@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from transcripts.errors import AmbiguousSession
+from transcripts.stores.base import leads_out
 
 SESSIONS = "sessions"
 ARCHIVED = "archived_sessions"
@@ -37,7 +38,8 @@ def rollouts(root: Path) -> Iterator[Path]:
 
 def find(root: Path, session_id: str) -> Path | None:
     """Return the file of a session by its name; more than one of that name is an error."""
-    found = sorted(path for path in rollouts(root) if id_in_name(path) == session_id)
+    named = (path for path in rollouts(root) if id_in_name(path) == session_id)
+    found = sorted(path for path in named if not leads_out(path, root))
     if len(found) > 1:
         names = ", ".join(path.relative_to(root).as_posix() for path in found)
         raise AmbiguousSession(
@@ -61,7 +63,7 @@ def parts(root: Path, session_id: str) -> list[Path]:
     """Return the files that go on with a session, in the order in which they were begun."""
     lying_about = root.glob("rollout-*.jsonl")
     every = (path for path in (*rollouts(root), *lying_about) if goes_on(path) == session_id)
-    return sorted(every, key=lambda path: path.name)
+    return sorted((path for path in every if not leads_out(path, root)), key=lambda path: path.name)
 
 
 def id_in_name(path: Path) -> str | None:

@@ -13,7 +13,7 @@ from transcripts.errors import TranscriptError
 from transcripts.model import Damage, SessionInfo, UserMessage
 from transcripts.narration import content_text
 from transcripts.records import jsonlines
-from transcripts.stores.base import Listing, Unlisted
+from transcripts.stores.base import LEADS_OUT, Listing, Unlisted, leads_out
 from transcripts.stores.codex import layout
 from transcripts.stores.codex.foreign import mapping, moment, text
 from transcripts.stores.codex.reader import AGENT, lineage_of
@@ -38,6 +38,9 @@ def sessions(root: Path, cwd: str | None) -> Listing:
             # Part of a session that is listed by the file in which it began.
             continue
         seen += 1
+        if leads_out(path, root):
+            failed.append(Unlisted(path=path.relative_to(root).as_posix(), why=LEADS_OUT))
+            continue
         try:
             info = _info(path, root)
         except (TranscriptError, OSError) as error:

@@ -13,7 +13,7 @@ from typing import Any
 
 from transcripts.model import SessionInfo
 from transcripts.records.jsonlines import parse
-from transcripts.stores.base import Listing, Unlisted
+from transcripts.stores.base import LEADS_OUT, Listing, Unlisted, leads_out
 from transcripts.stores.copilot.layout import (
     EVENTS,
     Workspace,
@@ -34,6 +34,9 @@ def list_sessions(root: Path, cwd: str | None) -> Listing:
     files = session_files(root)
     for file in files:
         name = file.relative_to(root).as_posix()
+        if leads_out(file, root):
+            failed.append(Unlisted(path=name, why=LEADS_OUT))
+            continue
         try:
             found = _describe(file, root)
         except OSError as error:
