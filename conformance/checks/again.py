@@ -89,14 +89,14 @@ class ReadsAfresh(Probe):
         case = load_case(place.corpus / subject.name.removesuffix("/afresh"), place.corpus)
         home = laid(case, place.scratch / "afresh")
         here = adapter.read(subject.agent, home, case.facts.session_id)
-        with _another_process(adapter) as other:
+        with another_process(adapter) as other:
             there = other.read(subject.agent, home, case.facts.session_id)
         if to_json(here) != to_json(there):
             yield Told("read.afresh", "another transcript is read there")
 
 
 @contextmanager
-def _another_process(adapter: Adapter) -> Generator[Adapter, None, None]:
+def another_process(adapter: Adapter) -> Generator[Adapter, None, None]:
     """Lend the adapter in a process that has not answered anything yet."""
     if isinstance(adapter, WireAdapter):
         adapter.reopen()

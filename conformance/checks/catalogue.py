@@ -5,7 +5,9 @@ from __future__ import annotations
 from conformance.checks.again import ReadsAfresh, ReadsWhatGrows
 from conformance.checks.characters import ReadsEveryCharacter
 from conformance.checks.check import Probe
+from conformance.checks.converting import ConvertsASession
 from conformance.checks.damage import ReadsWhatIsLeft
+from conformance.checks.durability import LeavesOnlyTheSession, ListsWhatItWrote
 from conformance.checks.links import ListsNothingOutside, ReadsNothingOutside
 from conformance.checks.listing import ListsWhatIsThere
 from conformance.checks.many_sessions import KeepsManySessions, ListsManySessions
@@ -29,6 +31,9 @@ PROBES: tuple[Probe, ...] = (
     ReadsWhatItWrote(),
     KeepsManySessions(),
     ListsManySessions(),
+    LeavesOnlyTheSession(),
+    ListsWhatItWrote(),
+    ConvertsASession(),
 )
 
 

@@ -117,6 +117,11 @@ class Probe(ABC):
     def offered(self, offer: Offer) -> bool:
         """Whether what an adapter offers of a store lets the question be asked."""
 
+    def meant(self, offer: Offer, subject: Subject) -> bool:
+        """Whether what is offered covers this subject too."""
+        del offer, subject
+        return True
+
     @abstractmethod
     def subjects(self, place: Place, agent: str) -> Iterator[Subject]:
         """Yield what is asked about, of one agent's store."""

@@ -137,7 +137,7 @@ def questions(
                 continue
             for subject in probe.subjects(place, agent):
                 wanted = [check for check in subject.at_stake if _is_wanted(check, only)]
-                if wanted:
+                if wanted and probe.meant(adapter.offers(agent), subject):
                     asked = subject._replace(at_stake=frozenset(wanted))
                     yield Question(number, _designed(asked, declared))
 

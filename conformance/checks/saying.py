@@ -9,7 +9,7 @@ from conformance.essence import TOKEN, Atom, atoms, essence, mended
 from transcripts.losses import Loss, LossId
 from transcripts.model import AgentMessage, Opaque, Reasoning, Text, Transcript, UserMessage
 
-_TAKES_AWAY: frozenset[LossId] = frozenset(
+TAKES_AWAY: frozenset[LossId] = frozenset(
     {
         "withheld-error",
         "reasoning-opaque-dropped",
@@ -25,7 +25,7 @@ _TAKES_AWAY: frozenset[LossId] = frozenset(
 
 def crossing(transcript: Transcript, losses: Sequence[Loss]) -> list[Atom]:
     """Return what must be found, less what the writer says that it took away."""
-    excused = {loss.message for loss in losses if loss.loss in _TAKES_AWAY}
+    excused = {loss.message for loss in losses if loss.loss in TAKES_AWAY}
     if None in excused:
         return []
     return [atom for atom in atoms(transcript.messages) if atom.message.id not in excused]

@@ -20,13 +20,14 @@ _KEPT_ELSEWHERE: Mapping[str, frozenset[str]] = {
             "event_msg/exec_command_end",
             "event_msg/web_search_end",
             "event_msg/dynamic_tool_call_response",
+            "event_msg/thread_name_updated",
         }
     )
 }
-"""Events of a CLI's own protocol that no recording holds: it hands them to its clients only.
+"""Events of a CLI's own protocol that no recording holds: they go to its clients, or are rare.
 
 That releases resume a session with them and lose nothing by it, the matrix shows by every cell
-of a command, a search or a failed call.
+of a command, a search or a failed call, and by every session that has a title.
 """
 
 

@@ -10,6 +10,7 @@ from conformance.checks.check import Place
 from conformance.checks.running import results_of
 from conformance.corpus import find_corpus, find_schemas
 from conformance.fakes.adapters import Fake, fakes
+from conformance.fakes.adapters.converting import Converts
 from conformance.fakes.adapters.miniature import AGENTS, MADE, lay_miniature
 
 
@@ -47,7 +48,7 @@ def test_a_broken_adapter_fails_exactly_what_it_breaks(fake: type[Fake], place: 
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_an_adapter_that_is_not_broken_fails_nothing(agent: str, place: Place) -> None:
-    assert _failed(Fake(), agent, place) == {}
+    assert _failed(Converts(), agent, place) == {}
 
 
 def test_no_check_is_dead() -> None:

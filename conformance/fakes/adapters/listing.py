@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from conformance.adapters import Failed
 from conformance.fakes.adapters.fake import Failing, Fake
-from conformance.fakes.adapters.miniature import LINKED, MANY, SCENARIOS
+from conformance.fakes.adapters.miniature import KEPT, LINKED, MANY, SCENARIOS
 from transcripts.stores.base import Listing, Unlisted
 
 
@@ -19,6 +19,7 @@ class ListsNothing(Fake):
         "list.answers": SCENARIOS,
         "list.links": LINKED,
         "stateful.listing": MANY,
+        "kept.listed": KEPT,
     }
 
     def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:

@@ -44,6 +44,15 @@ MADE = frozenset({"UserMessage/plain", TWO_ANSWERS, SEALED}) | CALLING
 
 MANY = frozenset({"sessions"})
 """The home in which there are many."""
+KEPT = frozenset({"UserMessage/plain"})
+"""The made conversation of which is looked at what is left behind."""
+
+CONVERTED = frozenset(
+    f"{scenario}/to-{target}"
+    for scenario in ("plain-exchange", "command-ok", "command-fails", "parallel-calls")
+    for target in ("claude", "copilot")
+)
+"""Codex's recordings, into each other store."""
 
 
 def planted(kind: str, scenarios: Set[str] = frozenset({"command-ok", "mcp-call"})) -> Set[str]:

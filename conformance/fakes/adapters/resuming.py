@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from conformance.fakes.adapters.fake import Failing
-from conformance.fakes.adapters.miniature import CALLING, MADE, MANY
+from conformance.fakes.adapters.miniature import CALLING, KEPT, MADE, MANY
 from conformance.fakes.adapters.writing import WritesWrongly
 
 Rows = list[dict[str, Any]]
@@ -40,6 +40,7 @@ class NamesAnotherSession(SpoilsRows):
         "stateful.ids": MANY,
         "stateful.listed": MANY,
         "stateful.directories": MANY,
+        "kept.listed": KEPT,
     }
 
     def rows(self, rows: Rows) -> Rows:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from conformance.adapters import Failed, Written
 from conformance.fakes.adapters.fake import Failing, Fake
-from conformance.fakes.adapters.miniature import FAILING, MADE, MANY
+from conformance.fakes.adapters.miniature import FAILING, KEPT, MADE, MANY
 from transcripts.model import CommandExecution, Transcript
 
 _EMPTY_LIST = re.compile(r"\[\]")
@@ -42,6 +42,8 @@ class WritesNothing(Fake):
         "round-trip.answers": MADE,
         "stateful.answers": MANY,
         "stateful.listing": MANY,
+        "kept.answers": KEPT,
+        "kept.listed": KEPT,
     }
 
     def write(self, agent: str, home: Path, transcript: Transcript, **given: Any) -> Written:
@@ -102,7 +104,7 @@ class WritesWhatNobodyKnows(WritesWrongly):
 
 
 class TouchesAnotherSession(WritesWrongly):
-    fails: ClassVar[Failing] = {"write.new": MADE, "stateful.untouched": MANY}
+    fails: ClassVar[Failing] = {"write.new": MADE, "stateful.untouched": MANY, "kept.apart": KEPT}
 
     def after(self, home: Path, made: Sequence[Path], there: Sequence[Path]) -> None:
         for path in there:
@@ -111,7 +113,7 @@ class TouchesAnotherSession(WritesWrongly):
 
 
 class StampsTheClock(WritesWrongly):
-    fails: ClassVar[Failing] = {"write.repeatable": MADE}
+    fails: ClassVar[Failing] = {"write.repeatable": MADE, "kept.clock": KEPT}
 
     def after(self, home: Path, made: Sequence[Path], there: Sequence[Path]) -> None:
         now = f'"timestamp":"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"'
