@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from conformance.adapters import Written
 from conformance.fakes.adapters.fake import Failing, Fake
-from conformance.fakes.adapters.miniature import MANY
+from conformance.fakes.adapters.miniature import KEPT, MANY
 from transcripts.model import SessionInfo, Transcript
 from transcripts.stores.base import Listing
 
@@ -44,6 +44,7 @@ class _Remembers(Fake):
 
 class HasOneSessionADirectory(_Remembers):
     fails: ClassVar[Failing] = {
+        "kept.apart": KEPT,
         "stateful.untouched": MANY,
         "stateful.listed": MANY,
         "stateful.directories": MANY,
