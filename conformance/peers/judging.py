@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from typing import Literal, NamedTuple, get_args
 
 from conformance.corpus import Case
@@ -37,6 +38,8 @@ _WORDS = (UserMessage, AgentMessage, Reasoning)
 _TOLD_APART = ("superseded", "inherited")
 """Whoever does not tell these apart may leave out the messages that they are said of."""
 
+_LONGEST = 4000
+_ALIKE = 0.7
 _LEAST = 8
 """Characters that a part of a text must have to be known as one."""
 
@@ -82,11 +85,18 @@ def judge(case: Case, messages: Sequence[AnyMessage], lacks: Collection[str] = (
             wrong.append(Wrong("order", "its place", f"after what follows it: {_named(said)}"))
         verdict: Verdict = "degraded" if wrong else "exact"
         judged.append(Judged(said["kind"], verdict, tuple(wrong)))
+    # Without a place for a compaction, what the model summed up stands among its words.
+    summaries = [
+        mended(said["summary"]).strip()
+        for thread in recorded_messages(case).values()
+        for _, said in thread
+        if said["kind"] in lacks and said.get("summary")
+    ]
     if not {"strays", "author"} & set(lacks):
         judged += [
             Judged(one.kind, "degraded", (Wrong("strays", "nothing", _label(one)),), stray=True)
             for one in found.unclaimed()
-            if one.kind not in lacks
+            if one.kind not in lacks and not any(text in text_in(one) for text in summaries)
         ]
     return judged
 
@@ -177,11 +187,19 @@ def _likeness(said: Said, found: _Found) -> Iterator[tuple[Callable[[int], bool]
             ),
             False,
         )
+        yield (lambda n: n in same and _is_like(wanted, texts[n])), False
     else:
         words = mended(said.get("text") or said.get("summary") or "").rstrip()
         yield (lambda n: messages[n].kind == kind and words in texts[n]), False
         yield (lambda n: messages[n].kind == kind), False
         yield (lambda n: len(words) >= _LEAST and words in texts[n]), True
+
+
+def _is_like(wanted: str, text: str) -> bool:
+    """Whether a text is another one, altered here and there."""
+    if not wanted.strip() or not text.strip() or len(wanted) > _LONGEST:
+        return False
+    return SequenceMatcher(None, wanted, text, autojunk=False).ratio() >= _ALIKE
 
 
 def _call_likeness(said: Said, found: _Found) -> Iterator[tuple[Callable[[int], bool], bool]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
+import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from conformance.bench.sizes import histograms
 from conformance.corpus import Case
 from conformance.peers.enclosing import opened_peer
 from conformance.peers.installing import is_installed
-from conformance.peers.listing import Offers, Peer
+from conformance.peers.listing import Offers, Peer, peers
 from conformance.peers.reading import newest_cases, read_all
 from conformance.peers.results import REFERENCE, Failure, PeerScores, Score, Speed, Totals
 from conformance.peers.tallying import Tally, portable
@@ -90,14 +91,25 @@ def score_peer(peer: Peer, recordings: Recordings, carry: Carry | None, tick: Ti
 
 def score_reference(recordings: Recordings, carry: Carry | None, tick: Tick) -> PeerScores:
     """Score this project's own stores by the same measure."""
-    others = {agent: tuple(one for one in agents() if one != agent) for agent in agents()}
-    stores = {agent: Offers(read=True, convert=others[agent]) for agent in agents()}
+    # Carried where others are: the matrix and the live checks have every direction.
+    carried = {
+        direction
+        for peer in peers()
+        for agent, offers in peer.stores.items()
+        for direction in _directions(agent, offers)
+    }
+    stores = {
+        agent: Offers(
+            read=True, convert=tuple(sorted(to for source, to in carried if source == agent))
+        )
+        for agent in agents()
+    }
     with open_adapter(f"entry:{REFERENCE}") as adapter:
         found = score_adapter(adapter, stores, lambda _: {}, recordings, carry, tick)
     return PeerScores(
         name=REFERENCE,
         package="transcript-conformance",
-        version=version("transcript-conformance"),
+        version=_own_version(),
         ecosystem="this project",
         licence="MIT",
         homepage="",
@@ -176,6 +188,15 @@ def _said(stores: Mapping[str, Offers]) -> list[str]:
         said += [f"{agent}.{verb}" for verb in ("read", "write", "totals") if getattr(offers, verb)]
         said += [f"{agent}.convert.{target}" for target in offers.convert]
     return said
+
+
+def _own_version() -> str:
+    try:
+        return version("transcript-conformance")
+    except PackageNotFoundError:
+        # A checkout that is not installed says it in its project file.
+        text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+        return tomllib.loads(text)["project"]["version"]
 
 
 def _today() -> str:

@@ -14,26 +14,29 @@ from live.model.wires.base import Tokens
 from transcripts.model import Usage
 
 _NAMES = ("input", "output")
+_BROKEN = {"error", "ending"}
+"""What the model's log says of an answer that is a failure, or that was cut."""
 
 
 def expected_totals(case: Case) -> dict[str, int] | None:
     """Return what a session's answers cost by the script, or None if that is not plainly known.
 
-    Known it is where every request was for an answer to the person, on the main thread, and was
-    answered: each CLI counts requests on the side, failures and copies in a way of its own.
+    Known it is where every request was for an answer to the person, on the main thread, and its
+    answer came to its end: requests on the side, failures, what was cut short and copies each CLI
+    counts in a way of its own.
     """
     text = (case.directory / "model.jsonl").read_text("utf-8")
     exchanges: list[Any] = [json.loads(line) for line in text.splitlines()]
     plain = all(
-        one["kind"] == "turn" and one["thread"] is None and "error" not in one["answer"]
+        one["kind"] == "turn" and one["thread"] is None and not _BROKEN & one["answer"].keys()
         for one in exchanges
     )
-    truth = case.truth.messages
-    if (
-        not exchanges
-        or not plain
-        or any(one.get("inherited") or one.get("superseded") for one in truth)
-    ):
+    apart = any(
+        one.get("inherited") or one.get("superseded") or one["status"] == "unresolved"
+        for one in case.truth.messages
+    )
+    gone = any(one.fields is None for one in case.facts.unrecorded)
+    if not exchanges or not plain or apart or gone:
         return None
     each = Tokens()
     return {name: len(exchanges) * getattr(each, name) for name in _NAMES}

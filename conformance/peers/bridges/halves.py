@@ -63,6 +63,10 @@ class Telling:
         """Take what the model thought."""
         self._said.append(spoken("Reasoning", "model", content, **fields))
 
+    def other(self, message: Json) -> None:
+        """Take a message of another kind, as a bridge makes it."""
+        self._said.append(message)
+
     def failure(self, words: str, status_code: int | None, **fields: Any) -> None:
         """Take a failure of the provider."""
         message: Json = {"kind": "Error", "author": "harness", "status": "failed", **fields}
