@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.console import Console
 
+from conformance.commands.options import format_option
 from conformance.commands.running import progress, without_extra
 from conformance.corpus import find_corpus
-from conformance.drift import timeline_data
+from conformance.drift import epochs, timeline_data
 from conformance.drift.timeline import Part, Progress, search, shard
 from conformance.drift.timeline_search import wanted
 from conformance.drift.timeline_workers import workers
 from conformance.generated import ROOT, is_checkout
-from conformance.report.timeline_page import timeline_pages
+from conformance.report.timeline_page import show, timeline_pages
 from transcripts.stores.base import agents
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ _PIECE = re.compile(r"([1-9]\d*)/([1-9]\d*)")
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where to keep what is known; else docs/drift/AGENT.json, with its pages.",
 )
+@format_option("json")
 def timeline(
     agent: str,
     at_most: int | None,
@@ -66,6 +69,7 @@ def timeline(
     dask: str | None,
     count: int,
     write: Path | None,
+    form: str,
 ) -> None:
     """Find when an agent's format changed: install and record releases, as few as tell.
 
@@ -118,7 +122,11 @@ def timeline(
     if write is None:
         for path, text in timeline_pages(find_corpus(), kept).items():
             path.write_text(text, encoding="utf-8")
-    click.echo(f"{kept}: {len(document.looks)} of {len(document.releases)} releases looked at")
+    if form == "json":
+        click.echo(timeline_data.text(document), nl=False)
+    else:
+        show(epochs.timeline(document), Console())
+        click.echo(f"kept in {kept}")
 
 
 def _part(about: Listed, piece: str) -> Part:

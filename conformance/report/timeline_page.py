@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from rich.console import Console
+from rich.table import Table
 
 from conformance.corpus import releases
 from conformance.drift.epochs import Edge, Epoch, Remark, Timeline, remarks, timeline
@@ -89,6 +91,22 @@ def _unlooked(found: Timeline) -> Iterator[str]:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
+
+
+# ------------------------------------------------------------------ on a terminal
+
+
+def show(found: Timeline, console: Console) -> None:
+    """Print the epochs and how fine the timeline is; what changed is on the page."""
+    table = Table("releases", "published", "looked at", "places", box=None, pad_edge=False)
+    for epoch in reversed(found.epochs):
+        table.add_row(*epoch_row(found, epoch, ())[:4])
+    console.print(table)
+    exact = sum(not edge.between for edge in found.edges)
+    console.print(
+        f"{len(found.file.looks)} of {len(found.file.releases)} releases looked at; "
+        f"{exact} of {len(found.edges)} edges lie between neighbours."
+    )
 
 
 # ------------------------------------------------------------------ in words, for both

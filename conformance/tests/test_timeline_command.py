@@ -107,6 +107,16 @@ def test_a_piece_looks_at_its_own_part_and_keeps_what_it_saw_at_once(tmp_path: P
     assert len(load(out).looks) >= 2
 
 
+def test_a_timeline_is_shown_as_epochs_and_printed_as_its_file(tmp_path: Path) -> None:
+    known = write(tmp_path / "out.json", VERSIONS[:9])
+    shown = run("--at-most", 0, "--write", known)
+    assert f"{VERSIONS[0]} – {VERSIONS[8]}" in shown.stdout
+    assert "9 of 41 releases looked at; 0 of 0 edges" in shown.stdout
+    assert all(len(line) <= 80 for line in shown.stdout.splitlines()[:-1])
+    printed = run("--at-most", 0, "--write", known, "--format", "json")
+    assert printed.stdout == known.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("piece", ["0/4", "5/4", "1", "a/b", "1/0"])
 def test_a_piece_that_there_is_not_is_refused(tmp_path: Path, piece: str) -> None:
     done = run("--shard", piece, "--write", tmp_path / "out.json")
