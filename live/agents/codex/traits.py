@@ -107,7 +107,7 @@ _SHELLS: tuple[tuple[Version, Shell], ...] = (
     (Version(0, 0, 0), "shell"),
 )
 _AGENTS: tuple[tuple[Version, Agents | None], ...] = (
-    (Version(0, 140, 0), Agents(namespace="multi_agent_v1")),
+    (Version(0, 133, 0), Agents(namespace="multi_agent_v1")),
     (Version(0, 130, 0), Agents()),
     (Version(0, 110, 0), Agents(feature="multi_agent", wait="wait", waited_for="ids")),
     (Version(0, 92, 0), Agents(feature="collab", wait="wait", waited_for="ids")),
