@@ -108,8 +108,12 @@ def carry_one(
 def _as_here(target: str, home: Path) -> None:
     """Let a session of Codex's usual provider go on with the scripted model in its place.
 
-    Codex goes on with a session only under the provider that it names; a person's is "openai".
+    Codex goes on with a session only under the provider that it names; a person's is "openai". An
+    index of sessions says where they lay in the home in which they were made, which is another one
+    now; Codex makes it anew.
     """
+    for path in (home / ".codex").glob("*.sqlite*") if target == "codex" else ():
+        path.unlink()
     for path in (home / ".codex" / "sessions").rglob("*.jsonl") if target == "codex" else ():
         first, end, rest = path.read_bytes().partition(b"\n")
         path.write_bytes(_USUAL.sub(_SCRIPTED, first) + end + rest)
