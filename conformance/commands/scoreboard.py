@@ -11,6 +11,7 @@ import click
 from msgspec.structs import replace
 from rich.console import Console
 
+from conformance.adapters import open_adapter
 from conformance.bench.__main__ import processor
 from conformance.commands.options import corpus_option, format_option
 from conformance.commands.running import CouldNotRun, progress, without_extra
@@ -83,9 +84,9 @@ def scoreboard(
         if installs:
             _install(chosen, tick)
         if case_name is not None:
-            if len(names) != 1 or ours:
+            if len(names) != 1:
                 raise click.UsageError("--case wants one PEER")
-            judged, why = _case(chosen[0], corpus, case_name, target)
+            judged, why = _case(chosen[0] if chosen else None, corpus, case_name, target)
             board = None
         else:
             judged, why = [], ""
@@ -160,20 +161,25 @@ def _scenarios() -> Sequence[str]:
     return SCENARIOS
 
 
-def _case(peer: Peer, corpus: Path, name: str, target: str | None) -> tuple[list[Judged], str]:
+def _case(
+    peer: Peer | None, corpus: Path, name: str, target: str | None
+) -> tuple[list[Judged], str]:
+    """Ask one tool of one case: a peer, or this project's own stores."""
     if not (corpus / name / "case.json").is_file():
         raise CorpusError(f"{corpus / name}: no such case; name one as claude/2.1.332/command-ok")
     case = load_case(corpus / name, corpus)
     agent = case.facts.agent
-    with opened_peer(peer) as adapter:
+    lacks = {} if peer is None else peer.lacks(agent)
+    asked = open_adapter(f"entry:{REFERENCE}") if peer is None else opened_peer(peer)
+    with asked as adapter:
         if target is None:
-            return read_one(adapter, agent, case, peer.lacks(agent))
+            return read_one(adapter, agent, case, lacks)
         try:
             from conformance.peers.carrying import carry_one  # noqa: PLC0415
         except ModuleNotFoundError as error:
             raise without_extra("--to", error) from error
         release = Recordings(corpus).releases()[target]
-        return carry_one(adapter, agent, target, case, release, peer.lacks(agent))
+        return carry_one(adapter, agent, target, case, release, lacks)
 
 
 def _show_case(judged: Sequence[Judged], why: str, form: str) -> None:
