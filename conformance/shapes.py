@@ -30,6 +30,7 @@ from conformance.witnesses import StoredWitnesses
 from live.model.history import Entry
 from live.offered import OfferedTools
 from live.resume_rules import ResumeRules
+from transcripts.handoff.failures import FailureReport
 from transcripts.hooks.joining import Join
 from transcripts.hooks.recording.installing import Installation, Uninstallation
 from transcripts.hooks.summaries.summary import LogSummary
@@ -175,6 +176,7 @@ SHAPES: Mapping[str, Any] = {
     "conversion": ConversionDocument,
     "drift": DriftReport,
     "exchange": ExchangeLine,
+    "failures": FailureReport,
     "format": FormatDocument,
     "hand-made": Reasoned,
     "hook": HookLine,

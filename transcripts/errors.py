@@ -77,6 +77,10 @@ class AmbiguousSession(TranscriptError):
     """One id names several files, and nothing says which is meant."""
 
 
+class NoSuchFailure(TranscriptError):
+    """The session has no failure of that number, or none that ended it."""
+
+
 class NothingToWrite(TranscriptError):
     """No message of the transcript has a form in the target store."""
 

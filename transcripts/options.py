@@ -10,8 +10,23 @@ from typing import Any, TypeVar
 import click
 
 from transcripts.serialise import to_json
+from transcripts.stores.base import agents
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def agent_option(*names: str, **settings: Any) -> Callable[[_Command], _Command]:
+    """Add an option that takes an agent's name."""
+    return click.option(*names, type=click.Choice(agents()), **settings)
+
+
+def recover_option(command: _Command) -> _Command:
+    """Add ``--recover``."""
+    return click.option(
+        "--recover",
+        is_flag=True,
+        help="Read what is whole and list the damage, instead of refusing a damaged file.",
+    )(command)
 
 
 def format_option(command: _Command) -> _Command:

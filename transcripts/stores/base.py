@@ -21,6 +21,7 @@ from transcripts.errors import (
 )
 from transcripts.losses import Loss
 from transcripts.model import AnyMessage, SessionInfo, Transcript
+from transcripts.stores.failing import FailureTraits
 
 
 class Unlisted(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +73,8 @@ class Store(ABC):
     agent: ClassVar[str]
     writes_for: ClassVar[str]
     """The range of releases that the writer targets, in words."""
+    failures: ClassVar[FailureTraits] = FailureTraits()
+    """How the CLI records that its provider failed."""
 
     def __init__(self, home: Path | None = None) -> None:
         self.root = self.locate(home)

@@ -13,7 +13,9 @@ from transcripts.records import jsonlines
 from transcripts.records.collecting import uncollected
 from transcripts.stores.base import Listing, Store, WrittenSession, refused_depth, typed_errors
 from transcripts.stores.claude import layout, listing, reader, writer
+from transcripts.stores.claude.failing import FAILURES
 from transcripts.stores.claude.reading.rows import Row, row_of
+from transcripts.stores.failing import FailureTraits
 
 _SNIFFED = 200
 
@@ -23,6 +25,7 @@ class ClaudeStore(Store):
 
     agent: ClassVar[str] = "claude"
     writes_for: ClassVar[str] = writer.WRITES_FOR
+    failures: ClassVar[FailureTraits] = FAILURES
 
     @classmethod
     def locate(cls, home: Path | None) -> Path:

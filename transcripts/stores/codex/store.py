@@ -13,7 +13,9 @@ from transcripts.records.collecting import uncollected
 from transcripts.stores.base import Listing, Store, WrittenSession, refused_depth, typed_errors
 from transcripts.stores.codex import layout, listing, reader, writer
 from transcripts.stores.codex.dialects import flat
+from transcripts.stores.codex.failing import FAILURES
 from transcripts.stores.codex.foreign import text
+from transcripts.stores.failing import FailureTraits
 
 _RECORDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _HEAD_LINES = 20
@@ -25,6 +27,7 @@ class CodexStore(Store):
 
     agent: ClassVar[str] = reader.AGENT
     writes_for: ClassVar[str] = "Codex 0.130.0 to 0.171.0"
+    failures: ClassVar[FailureTraits] = FAILURES
 
     @classmethod
     def locate(cls, home: Path | None) -> Path:

@@ -11,6 +11,8 @@ from transcripts.model import AnyMessage, Transcript
 from transcripts.records.collecting import uncollected
 from transcripts.stores.base import Listing, Store, WrittenSession, refused_depth, typed_errors
 from transcripts.stores.copilot import layout, listing, reader, writer
+from transcripts.stores.copilot.failing import FAILURES
+from transcripts.stores.failing import FailureTraits
 
 
 class CopilotStore(Store):
@@ -18,6 +20,7 @@ class CopilotStore(Store):
 
     agent: ClassVar[str] = "copilot"
     writes_for: ClassVar[str] = writer.WRITES_FOR
+    failures: ClassVar[FailureTraits] = FAILURES
 
     @classmethod
     def locate(cls, home: Path | None) -> Path:
