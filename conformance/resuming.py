@@ -9,7 +9,6 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from live import defects
 from live.resume_rules import Effect, Measured, ResumeRules
 
 NAME = "resume.json"
@@ -32,6 +31,9 @@ def renew(
     agent: str, version: str, schemas: Path, told: Callable[[str], object]
 ) -> tuple[ResumeRules, Path]:
     """Measure a release and write its rules; return both."""
+    # Driving a release needs the extra `live`; reading what was measured does not.
+    from live import defects  # noqa: PLC0415
+
     rules = defects.measure(agent, version, told=told)
     path = place(schemas, rules)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -263,7 +263,7 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 @cache
 def rules(agent: str, version: str | None = None) -> Rules:
     """Return an agent's table, for one release or for all."""
-    text = (files(f"live.agents.{agent}") / "sanitise.toml").read_text(encoding="utf-8")
+    text = (files("live.agents") / agent / "sanitise.toml").read_text(encoding="utf-8")
     table = msgspec.convert(tomllib.loads(text), Rules)
     if version is None:
         return table
@@ -288,7 +288,7 @@ def _hooks_of(hooks: Hooks, release: Version) -> Hooks:
 @cache
 def markers(agent: str) -> tuple[Marker, ...]:
     """Return the functional wordings that an agent's recordings may hold."""
-    text = (files(f"live.agents.{agent}") / "markers.toml").read_text(encoding="utf-8")
+    text = (files("live.agents") / agent / "markers.toml").read_text(encoding="utf-8")
     return msgspec.convert(tomllib.loads(text).get("marker", []), tuple[Marker, ...])
 
 

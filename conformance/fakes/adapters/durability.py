@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
+from uuid import UUID
 
 from msgspec.structs import replace
 
@@ -12,7 +13,6 @@ from conformance.adapters import Written
 from conformance.fakes.adapters.fake import Failing, Fake
 from conformance.fakes.adapters.miniature import KEPT, MADE, MANY
 from conformance.fakes.adapters.writing import WritesWrongly
-from conformance.kinds import CWD
 from transcripts.model import Transcript
 from transcripts.stores.base import Listing
 
@@ -71,5 +71,8 @@ class ListsFromMemory(Fake):
 
     def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
         listing = super().list(agent, home, cwd=cwd)
-        kept = [one for one in listing if one.cwd != CWD or one.session_id in self._written]
+        # No CLI makes such an id: all others are recorded sessions.
+        made = {one.session_id for one in listing if UUID(one.session_id).version == 5}
+        unknown = made - self._written
+        kept = [one for one in listing if one.session_id not in unknown]
         return Listing(kept, len(kept) + len(listing.failed), listing.failed)
