@@ -176,8 +176,23 @@ class _Recorder:
             run = perform(
                 scenario, self._driver, self._release, Path(scratch), node_at_least=self._node
             )
+            _as_scripted(run)
             _keep(self._driver, run, self._target / f"{scenario.name}.tar.xz")
             return Seen(revision=scenario.revision, offered=tuple(_offered(run.exchanges)))
+
+
+class NotAsScripted(Exception):
+    """A run ended well, and yet other things happened in it than the script says."""
+
+
+def _as_scripted(run: Run) -> None:
+    """See that every scripted answer was asked for: a call that was refused leads elsewhere."""
+    asked = {(one.thread, one.turn, one.response) for one in run.exchanges if one.kind == "turn"}
+    for thread in run.play.threads:
+        for number, turn in enumerate(thread.turns):
+            for response in turn.responses:
+                if (thread.name, number, response.id) not in asked:
+                    raise NotAsScripted(f"the model was never asked for {response.id!r}")
 
 
 def _keep(driver: Driver, run: Run, archive: Path) -> None:
