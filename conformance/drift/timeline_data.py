@@ -23,7 +23,7 @@ FORMAT = 1
 Shape = dict[str, str]
 """Places, and what was seen there."""
 
-SHAPES_REVISION = 2
+SHAPES_REVISION = 3
 """Of what a shape is made of: shapes of different revisions can't be compared."""
 
 CORE = ("command-fails", "file-edits", "subagent", "failure-auth")

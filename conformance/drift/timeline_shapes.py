@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +41,13 @@ _CHANCE: tuple[tuple[str, re.Pattern[str]], ...] = (
 def shape_of(agent: str, home: Path, scenario: Scenario, offered: Iterable[str]) -> Shape:
     """Return the shape of the files under a home, and of what the model was offered."""
     gathering = Gathering(agent, home, recover=True)
-    foreign = rules(agent).emptied
-    records = [one._replace(value=_emptied(one.value, (), foreign)) for one in gathering]
+    known = rules(agent)
+    records = [one._replace(value=_emptied(one.value, (), known.emptied)) for one in gathering]
+    for one in known.chance:
+        names = {line.removesuffix(": ") for line in one.lines}
+        records = [
+            _without(record, names) if record.kind == one.file else record for record in records
+        ]
     shape: dict[str, str] = {f"tool offered: {name}": "yes" for name in offered}
     for path in sorted(path for path in home.rglob("*") if path.is_file()):
         name = path.relative_to(home).as_posix().removesuffix(DATABASE_TEXT)
@@ -68,6 +73,13 @@ def _emptied(value: Any, place: Place, foreign: Sequence[str]) -> Any:
     if isinstance(value, list):
         return [_emptied(one, place, foreign) for one in value]
     return value
+
+
+def _without(record: Named, names: Collection[str]) -> Named:
+    """Return a record without the fields that some releases write or don't, by chance."""
+    if not isinstance(record.value, dict):
+        return record
+    return record._replace(value={k: one for k, one in record.value.items() if k not in names})
 
 
 # ------------------------------------------------------------------ places
