@@ -31,6 +31,7 @@ from live.model.history import Entry
 from live.offered import OfferedTools
 from live.resume_rules import ResumeRules
 from transcripts.handoff.failures import FailureReport
+from transcripts.handoff.preparing import Cut, Summarised, Trimmed
 from transcripts.hooks.joining import Join
 from transcripts.hooks.recording.installing import Installation, Uninstallation
 from transcripts.hooks.summaries.summary import LogSummary
@@ -83,6 +84,12 @@ class ConversionDocument(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     resume: tuple[str, ...]
     losses: tuple[Loss, ...]
+    recovered: bool
+    damage: tuple[Damage, ...]
+    cut: Cut | None
+    trimmed: Trimmed | None
+    summarised: Summarised | None
+    prompt: str | None
 
 
 class MatrixDocument(msgspec.Struct, frozen=True, kw_only=True):

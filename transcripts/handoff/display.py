@@ -1,4 +1,4 @@
-"""Failures for people to look at, on a terminal."""
+"""Failures, and what is made ready to be moved, for people to look at on a terminal."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from rich.text import Text
 
 from transcripts.display import plain
 from transcripts.handoff.failures import LABELS, Failure, FailureReport
+from transcripts.handoff.preparing import Preparation
 
 _LONGEST_TEXT = 240
 _OF_WHAT_IS_LISTED = {"one_token_for_many", "own_words", "several_records", "status_in_words"}
@@ -56,3 +57,26 @@ def _about(failure: Failure) -> Text:
     words = Text(plain(" ".join(failure.text.split())), style="default")
     words.truncate(_LONGEST_TEXT, overflow="ellipsis")
     return text.append("\n").append_text(words)
+
+
+def show_preparation(prepared: Preparation) -> None:
+    """Print what was done to a conversation before it was written."""
+    console = Console(soft_wrap=True)
+    if cut := prepared.cut:
+        what = f"cut before failure {cut.number} ({LABELS[cut.kind]}): {cut.dropped} messages less"
+        console.print(Text(what))
+    if trimmed := prepared.trimmed:
+        console.print(Text(f"trimmed: {len(trimmed.dropped)} unfinished messages less"))
+        for name, request in (
+            ("asked, and left out", trimmed.dropped_request),
+            ("asked, and not answered", trimmed.outstanding_request),
+        ):
+            if request:
+                words = Text(f"  {name}: {plain(' '.join(request.split()))}")
+                words.truncate(_LONGEST_TEXT, overflow="ellipsis")
+                console.print(words)
+        if trimmed.unresolved_calls and prepared.unresolved_call:
+            call = plain(" ".join(prepared.unresolved_call.split()))
+            console.print(Text(f"  without a result, and perhaps done: {call}"))
+    if summarised := prepared.summarised:
+        console.print(Text(f"summarised: one briefing for {summarised.messages} messages"))
