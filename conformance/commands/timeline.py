@@ -83,11 +83,12 @@ def timeline(
         from conformance.drift import timeline_known  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise without_extra("a timeline", error) from error
-    kept = write or ROOT / "docs" / "drift" / f"{agent}.json"
+    committed = ROOT / "docs" / "drift" / f"{agent}.json"
+    kept = write or committed
     with progress(lines=plan is None) as tick:
         tick(f"{agent}: gathering what is known")
         about = timeline_known.listed(agent)
-        found = timeline_known.known(agent, kept, again=again)
+        found = timeline_known.known(agent, committed, kept, again=again)
         for other in others:
             found |= timeline_data.known_of(timeline_data.load(other))
         if plan is not None:
@@ -116,7 +117,7 @@ def timeline(
                     )
             except ModuleNotFoundError as error:
                 raise without_extra("--dask", error, "dask") from error
-    document = timeline_known.document(about, timeline_known.known(agent, kept) | found)
+    document = timeline_known.document(about, timeline_known.known(agent, committed, kept) | found)
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(timeline_data.text(document), encoding="utf-8")
     if write is None:

@@ -68,12 +68,15 @@ def look_at(agent: str, again: bool, version: str) -> Known:
     return Known(found, _shapes(found))
 
 
-def known(agent: str, committed: Path | None, *, again: bool = False) -> dict[str, Known]:
-    """Return all that is known: the cache's looks before the committed ones.
+def known(agent: str, *files: Path, again: bool = False) -> dict[str, Known]:
+    """Return all that is known: of the files that there are, and before these from the cache.
 
     With ``again`` releases that could not be driven are taken for unknown.
     """
-    found = _committed(committed) if committed is not None and committed.is_file() else {}
+    found: dict[str, Known] = {}
+    for path in files:
+        if path.is_file():
+            found |= _committed(path)
     for place in sorted((cache_root() / "timeline" / "looks" / agent).glob("[!.]*")):
         kept = kept_look(agent, place.name)
         if kept is not None:

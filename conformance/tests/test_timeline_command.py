@@ -24,7 +24,9 @@ from conformance.drift.timeline_data import (
 from conformance.drift.timeline_search import STRIDE
 from live.model import script
 
-VERSIONS = [f"0.{at}.0" for at in range(20, 61)]
+VERSIONS = [f"9.{at}.0" for at in range(20, 61)]
+"""Releases that there are not: what is committed says nothing of them."""
+
 SEEN = {name: Seen(revision=script.load(name).revision) for name in CORE}
 
 
@@ -32,7 +34,7 @@ SEEN = {name: Seen(revision=script.load(name).revision) for name in CORE}
 def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An npm that lists a few releases, not in their order, and can install none."""
     listed = {
-        "versions": ["0.61.0-alpha.1", *reversed(VERSIONS)],
+        "versions": ["9.61.0-alpha.1", *reversed(VERSIONS)],
         "time": {"modified": "x", **dict.fromkeys(VERSIONS, "2026-05-16T08:09:10.111Z")},
     }
     (tmp_path / "listed.json").write_text(json.dumps(listed), encoding="utf-8")
