@@ -90,7 +90,7 @@ def timeline(
         about = timeline_known.listed(agent)
         found = timeline_known.known(agent, committed, kept, again=again)
         for other in others:
-            found |= timeline_data.known_of(timeline_data.load(other))
+            found |= timeline_known.merged(other)
         if plan is not None:
             click.echo(_plan(about, pieces, {name: one.digest for name, one in found.items()}))
             return

@@ -21,6 +21,7 @@ from conformance.drift.timeline_data import (
     Look,
     Published,
     Shape,
+    TimelineError,
     TimelineFile,
     known_of,
     load,
@@ -103,6 +104,17 @@ def _driven_otherwise(agent: str, one: str, other: str) -> list[str]:
     traits = import_module(f"live.agents.{agent}.traits").traits
     mine, theirs = (msgspec.structs.asdict(traits(version)) for version in (one, other))
     return [name for name in mine if mine[name] != theirs[name]]
+
+
+def merged(path: Path) -> dict[str, Known]:
+    """Return what another run wrote; :class:`TimelineError` if it can't be compared with ours."""
+    found = load(path)
+    if (found.shape, found.scenarios) != (SHAPES_REVISION, CORE):
+        raise TimelineError(
+            f"{path}: its shapes are of revision {found.shape}, not {SHAPES_REVISION}, or of other"
+            " scenarios; have that piece looked at anew"
+        )
+    return known_of(found)
 
 
 def _committed(path: Path) -> dict[str, Known]:

@@ -12,10 +12,12 @@ from click.testing import CliRunner, Result
 from conformance.commands.timeline import timeline
 from conformance.drift.timeline_data import (
     CORE,
+    SHAPES_REVISION,
     Known,
     Look,
     Published,
     Seen,
+    TimelineError,
     known_of,
     load,
     text,
@@ -93,6 +95,16 @@ def test_what_pieces_found_is_put_together_and_nothing_is_looked_at(tmp_path: Pa
     assert done.exit_code == 0, done.output
     assert [*known_of(load(out))] == VERSIONS[:17]
     assert not (tmp_path / "cache" / "timeline").exists()
+
+
+def test_a_piece_with_shapes_of_another_revision_is_not_put_together(tmp_path: Path) -> None:
+    other = write(tmp_path / "one.json", VERSIONS[:9])
+    content = other.read_text(encoding="utf-8")
+    old = content.replace(f'"shape": {SHAPES_REVISION}', f'"shape": {SHAPES_REVISION - 1}')
+    other.write_text(old, encoding="utf-8")
+    done = run("--merge", other, "--write", tmp_path / "out.json")
+    assert isinstance(done.exception, TimelineError)
+    assert "one.json: its shapes are of revision" in str(done.exception)
 
 
 def test_a_piece_looks_at_its_own_part_and_keeps_what_it_saw_at_once(tmp_path: Path) -> None:
