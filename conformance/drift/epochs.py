@@ -138,24 +138,39 @@ class Remark(NamedTuple):
 
 
 def remarks(found: Iterable[Change]) -> list[Remark]:
-    """Return changes gathered by what they are about; a kind that comes or goes covers its
-    places, and a place those under it."""
+    """Return changes gathered by what they are about, the outermost ones alone."""
     by: defaultdict[tuple[str, str], list[Change]] = defaultdict(list)
+    for change in outermost(found):
+        by[split(change.place)[0], _sort(change)].append(change)
+    alike: defaultdict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
+    for (kind, sort), group in sorted(by.items()):
+        places = _without_doubles(_told(change) for change in group)
+        alike[sort, tuple(places)].append(kind)
+    return [Remark(tuple(kinds), sort, places) for (sort, places), kinds in alike.items()]
+
+
+def outermost(found: Iterable[Change]) -> list[Change]:
+    """Return changes without those that others cover: a kind that comes or goes covers its
+    places, and a place those under it."""
     listed = list(found)
     whole = {
         (change.place, _sort(change))
         for change in listed
         if "record" in (change.before, change.after)
     }
-    for change in listed:
-        kind, pointer = split(change.place)
-        if not pointer or (kind, _sort(change)) not in whole:
-            by[kind, _sort(change)].append(change)
-    alike: defaultdict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
-    for (kind, sort), group in sorted(by.items()):
-        places = _without_doubles(_told(change) for change in _outermost(group))
-        alike[sort, tuple(places)].append(kind)
-    return [Remark(tuple(kinds), sort, places) for (sort, places), kinds in alike.items()]
+    left = [
+        change
+        for change in listed
+        if "record" in (change.before, change.after)
+        or (split(change.place)[0], _sort(change)) not in whole
+    ]
+    gone = [
+        change.place
+        for change in left
+        if _sort(change) != "changed" and "record" not in (change.before, change.after)
+    ]
+    inside = tuple(f"{place}{step}" for place in gone for step in "/[<")
+    return [change for change in left if not change.place.startswith(inside)]
 
 
 def _without_doubles(places: Iterable[str]) -> list[str]:
@@ -180,20 +195,6 @@ def split(place: str) -> tuple[str, str]:
             return start.strip(": "), place.removeprefix(start)
     kind, _, pointer = place.removeprefix("wording in ").partition(" ")
     return kind, f"wording of {pointer}" if place.startswith("wording in ") else pointer
-
-
-def _outermost(group: Sequence[Change]) -> list[Change]:
-    """Return changes without those inside of what came or went as a whole."""
-    gone = [change.place for change in group if change.before is None or change.after is None]
-    return [
-        change
-        for change in group
-        if not any(
-            change.place != place
-            and change.place.startswith((f"{place}/", f"{place}[", f"{place}<"))
-            for place in gone
-        )
-    ]
 
 
 def _told(change: Change) -> str:

@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from conformance.corpus import releases
-from conformance.drift.epochs import Edge, Epoch, Remark, Timeline, remarks, timeline
+from conformance.drift.epochs import Edge, Epoch, Remark, Timeline, outermost, remarks, timeline
 from conformance.drift.timeline_data import Look, load
+from conformance.drift.timeline_rules import severities
 from conformance.report.timeline_picture import picture
 
 NAMES = {"claude": "Claude Code", "codex": "Codex", "copilot": "GitHub Copilot CLI"}
@@ -192,8 +193,20 @@ def edge_lines(edge: Edge) -> Iterator[str]:
     if edge.driven_otherwise:
         told = ", ".join(f"`{name}`" for name in edge.driven_otherwise)
         yield f"our own driver does otherwise from here on, which may be what is seen: {told}"
+    yield from _breaks(edge)
     for remark in remarks(edge.changes):
         yield _remark(remark)
+
+
+def _breaks(edge: Edge) -> Iterator[str]:
+    """Yield what the rules of drift make of an edge for readers, the worst first."""
+    told = [
+        f"{severity} {', '.join(f'`{rule}`×{count}' for rule, count in sorted(rules.items()))}"
+        for severity, rules in severities(outermost(edge.changes), "reader").items()
+        if severity != "info"
+    ]
+    if told:
+        yield f"for readers: {'; '.join(told)}"
 
 
 def _scenarios(what: str, whys: Mapping[str, str]) -> Iterator[str]:

@@ -9,6 +9,7 @@ import pytest
 
 from conformance.corpus import find_corpus
 from conformance.drift.epochs import remarks, timeline
+from conformance.drift.rules import RULES
 from conformance.drift.timeline_data import (
     CORE,
     Change,
@@ -24,6 +25,7 @@ from conformance.drift.timeline_data import (
     text,
     timeline_file,
 )
+from conformance.drift.timeline_rules import rule_of
 from conformance.report.timeline_page import html, markdown, timeline_pages
 
 FAILS, EDITS = CORE[0], CORE[1]
@@ -162,3 +164,40 @@ def test_a_timeline_of_another_format_is_refused(tmp_path: Path) -> None:
     path.write_text(text(made()).replace('"format": 1', '"format": 99'), encoding="utf-8")
     with pytest.raises(TimelineError, match="of format 99, not 1"):
         load(path)
+
+
+@pytest.mark.parametrize(
+    ("place", "before", "after", "rule"),
+    [
+        ("user[str]", None, "record", "kind-added"),
+        ("user[str]", "record", None, "kind-removed"),
+        ("user[str] /id", "string (uuid)", None, "field-removed"),
+        ("user[str] /id", None, "string, not always", "field-added"),
+        ("user[str] /id", "string", "string, not always", "field-became-optional"),
+        ("user[str] /id", "string, not always", "string", "field-became-required"),
+        ("user[str] /id", "string (uuid)", "null or string (uuid)", "became-nullable"),
+        ("user[str] /id", "null or string", "string", "no-longer-null"),
+        ("user[str] /id", "integer", "integer or number", "type-widened"),
+        ("user[str] /id", "integer or string", "integer", "type-narrowed"),
+        ("user[str] /id", "string", "object", "type-changed"),
+        ("user[str] /id", "string: auto, none", "string: none, on", "word-added"),
+        ("user[str] /id", "string: auto, none", "string: none", "word-removed"),
+        ("user[str] /id", "string (date-time)", "string (date-time.3)", "encoding-changed"),
+        ("user[str] /id", "string", "string (uuid)", "encoding-changed"),
+        ("file .codex/x.jsonl", "yes", None, "file-removed"),
+        ("tool offered: Task", None, "yes", "tool-added"),
+        ("wording in user[str] /text", '"Exit {n}"', '"exit {n}"', "wording-changed"),
+    ],
+)
+def test_a_change_falls_under_a_rule_of_drift(
+    place: str, before: str | None, after: str | None, rule: str
+) -> None:
+    assert rule_of(Change(place=place, before=before, after=after, scenarios=(FAILS,))) == rule
+    assert rule in RULES
+
+
+def test_an_edge_says_whom_it_breaks_counting_what_came_or_went_as_a_whole_once() -> None:
+    page = markdown(timeline(made()), [])
+    assert (
+        "for readers: error `became-nullable`×1, `kind-removed`×1; warning `kind-added`×2" in page
+    )
