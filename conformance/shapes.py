@@ -30,6 +30,8 @@ from conformance.witnesses import StoredWitnesses
 from live.model.history import Entry
 from live.offered import OfferedTools
 from live.resume_rules import ResumeRules
+from transcripts.facts.sheet import FactsSheet
+from transcripts.facts.stores import StoreTotals
 from transcripts.handoff.failures import FailureReport
 from transcripts.handoff.preparing import Cut, Summarised, Trimmed
 from transcripts.hooks.joining import Join
@@ -184,6 +186,8 @@ SHAPES: Mapping[str, Any] = {
     "drift": DriftReport,
     "exchange": ExchangeLine,
     "failures": FailureReport,
+    "facts": FactsSheet,
+    "facts-store": StoreTotals,
     "format": FormatDocument,
     "hand-made": Reasoned,
     "hook": HookLine,

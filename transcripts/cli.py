@@ -14,6 +14,7 @@ from typing import NoReturn
 import click
 
 from transcripts.commands.converting import convert
+from transcripts.commands.counting import facts
 from transcripts.commands.failing import failures
 from transcripts.commands.listing import list_sessions
 from transcripts.commands.showing import show
@@ -29,7 +30,7 @@ def transcripts() -> None:
     """Read and write the session files that coding-agent CLIs leave on disk."""
 
 
-for _command in (list_sessions, show, convert, failures, hooks):
+for _command in (list_sessions, show, convert, failures, facts, hooks):
     transcripts.add_command(_command)
 
 

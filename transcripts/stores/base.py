@@ -22,6 +22,7 @@ from transcripts.errors import (
 from transcripts.losses import Loss
 from transcripts.model import AnyMessage, SessionInfo, Transcript
 from transcripts.stores.failing import FailureTraits
+from transcripts.stores.notes import Notes
 
 
 class Unlisted(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,6 +76,8 @@ class Store(ABC):
     """The range of releases that the writer targets, in words."""
     failures: ClassVar[FailureTraits] = FailureTraits()
     """How the CLI records that its provider failed."""
+    cache_is_input: ClassVar[bool] = False
+    """Whether what was read from the provider's cache is counted as input once more."""
 
     def __init__(self, home: Path | None = None) -> None:
         self.root = self.locate(home)
@@ -101,6 +104,22 @@ class Store(ABC):
     @abstractmethod
     def iter_path(cls, path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
         """Yield the messages of a session file or directory, in order."""
+
+    @classmethod
+    def is_told_by_words(cls, provenance: str | None, release: str | None) -> bool:
+        """Whether who wrote a prompt of this provenance is told by nothing but its words."""
+        return False
+
+    @classmethod
+    def iter_noting(
+        cls, path: Path, notes: Notes, *, recover: bool = False
+    ) -> Iterator[AnyMessage]:
+        """Yield the messages of a session, and take down what records say beside them.
+
+        A store that has nothing to note has only messages.
+        """
+        notes.agent = cls.agent
+        return cls.iter_path(path, recover=recover)
 
     @classmethod
     @abstractmethod

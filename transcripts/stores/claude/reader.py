@@ -23,10 +23,12 @@ from transcripts.stores.claude import layout
 from transcripts.stores.claude.reading import bookkeeping
 from transcripts.stores.claude.reading.context import SYNTHETIC, Session
 from transcripts.stores.claude.reading.gathering import Gathered, gather
+from transcripts.stores.claude.reading.noting import take_down
 from transcripts.stores.claude.reading.rows import Row, time_of
 from transcripts.stores.claude.reading.subagents import Thread, inline_threads, own_threads, woven
 from transcripts.stores.claude.reading.threads import read_thread
 from transcripts.stores.claude.reading.titles import first_line, summaries_beside, title_of
+from transcripts.stores.notes import Notes
 
 AGENT = "claude"
 _ID_SCOPE = "ClaudeCodeCli"
@@ -44,16 +46,23 @@ def read(path: Path, *, recover: bool) -> Transcript:
     return _transcript(opened, messages)
 
 
-def iterate(path: Path, *, recover: bool) -> Iterator[AnyMessage]:
+def iterate(path: Path, *, recover: bool, notes: Notes | None = None) -> Iterator[AnyMessage]:
     """Yield the messages of a session in little memory: only the links of its rows are held."""
     with uncollected():
         opened = _open(path.absolute(), recover=recover, sparing=True)
+    if notes is not None:
+        notes.agent = AGENT
+        opened.session.unstamped = notes.unstamped
+        opened.session.unended = notes.unended
+        take_down(notes, opened.gathered, opened.main)
     found = False
     for message in opened.messages():
         found = True
         yield message
     if not found:
         raise opened.nothing()
+    if notes is not None:
+        notes.unread = opened.unread()
 
 
 class _Opened(NamedTuple):
@@ -73,6 +82,13 @@ class _Opened(NamedTuple):
     def messages(self) -> Iterator[AnyMessage]:
         """Yield the messages of all threads."""
         return woven(read_thread(self.main, self.session, None), self.threads, self.session)
+
+    def unread(self) -> tuple[Unread, ...]:
+        """Return what became no message, once all messages have been made."""
+        return tuple(
+            Unread(record=record, count=count, known=known)
+            for (record, known), count in sorted(self.session.unread.items())
+        )
 
     def nothing(self) -> NoMessages:
         """Return the error for a session that has rows and no message."""
@@ -117,12 +133,8 @@ def session_scope(session_id: str) -> str:
 
 
 def _transcript(opened: _Opened, messages: Sequence[AnyMessage]) -> Transcript:
-    path, root, gathered, threads, session = opened
+    path, root, gathered, threads, _ = opened
     rows = opened.main or [row for thread in threads for row in thread.rows]
-    unread = [
-        Unread(record=record, count=count, known=known)
-        for (record, known), count in sorted(session.unread.items())
-    ]
     return Transcript(
         agent=AGENT,
         session_id=gathered.session_id,
@@ -137,8 +149,8 @@ def _transcript(opened: _Opened, messages: Sequence[AnyMessage]) -> Transcript:
         source_path=path.relative_to(root).as_posix(),
         lineage=Lineage(forked_from=next(iter(gathered.inherited.values()), None)),
         messages=tuple(messages),
-        damage=tuple(session.damage),
-        unread=tuple(unread),
+        damage=tuple(opened.session.damage),
+        unread=opened.unread(),
         side_stores=tuple(_side_stores(path, root, gathered.session_id)),
     )
 

@@ -12,10 +12,11 @@ from transcripts.model import AnyMessage, Transcript
 from transcripts.records import jsonlines
 from transcripts.records.collecting import uncollected
 from transcripts.stores.base import Listing, Store, WrittenSession, refused_depth, typed_errors
-from transcripts.stores.claude import layout, listing, reader, writer
+from transcripts.stores.claude import layout, listing, reader, wordings, writer
 from transcripts.stores.claude.failing import FAILURES
 from transcripts.stores.claude.reading.rows import Row, row_of
 from transcripts.stores.failing import FailureTraits
+from transcripts.stores.notes import Notes
 
 _SNIFFED = 200
 
@@ -53,6 +54,19 @@ class ClaudeStore(Store):
         """Yield the messages of a session file, in order."""
         with typed_errors(path):
             yield from reader.iterate(path, recover=recover)
+
+    @classmethod
+    def is_told_by_words(cls, provenance: str | None, release: str | None) -> bool:
+        """Whether it is the wrapper around a prompt that says whose it is."""
+        return provenance in wordings.WRAPPERS
+
+    @classmethod
+    def iter_noting(
+        cls, path: Path, notes: Notes, *, recover: bool = False
+    ) -> Iterator[AnyMessage]:
+        """Yield the messages of a session, and take down what records say beside them."""
+        with typed_errors(path):
+            yield from reader.iterate(path, recover=recover, notes=notes)
 
     @classmethod
     def read_path(cls, path: Path, *, recover: bool = False) -> Transcript:

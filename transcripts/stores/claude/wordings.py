@@ -37,6 +37,11 @@ OWN_COMMAND = "own-command"
 """Wraps a command that the CLI carries out itself: the name stands before the message, behind it
 where the command is a prompt."""
 
+WRAPPERS = (
+    _HARNESS_TAGS | _AGENT_TAGS | {OWN_COMMAND, "slash-command", "bash-input", "interruption"}
+)
+"""What a text is called of which only its wrapper tells what it is."""
+
 REJECTED = (
     "The user doesn't want to proceed with this tool use.",
     "The user doesn't want to take this action right now.",

@@ -21,6 +21,7 @@ from transcripts.stores.codex.reading.gathering import Gathering
 from transcripts.stores.codex.reading.inheriting import Base, First
 from transcripts.stores.codex.reading.messages import Thread
 from transcripts.stores.codex.reading.state import State
+from transcripts.stores.notes import Notes, Spent
 
 AGENT = "codex"
 
@@ -49,20 +50,41 @@ def read(path: Path, *, recover: bool = False) -> Transcript:
         lineage=lineage_of(meta),
         messages=messages,
         damage=tuple(damage),
-        unread=tuple(
-            Unread(record=record, count=count, known=record in BOOKKEEPING)
-            for record, count in sorted(state.unread.items())
-        ),
+        unread=_unread(state),
     )
 
 
-def iterate(path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
+def _unread(state: State) -> tuple[Unread, ...]:
+    return tuple(
+        Unread(record=record, count=count, known=record in BOOKKEEPING)
+        for record, count in sorted(state.unread.items())
+    )
+
+
+def _take_down(notes: Notes, state: State, session_id: str) -> None:
+    """Take down what a rollout's records say beside its messages."""
+    notes.agent = AGENT
+    notes.session_id = session_id
+    notes.cwd = text(state.meta.get("cwd"))
+    notes.cli_version = text(state.meta.get("cli_version"))
+    notes.lineage = lineage_of(state.meta)
+    notes.first_at, notes.last_at = state.first_at, state.last_at
+    notes.total = state.counted.recorded()
+    notes.spent = state.counted.spent or Spent()
+    notes.unread = _unread(state)
+
+
+def iterate(
+    path: Path, *, recover: bool = False, notes: Notes | None = None
+) -> Iterator[AnyMessage]:
     """Yield the messages of a session in little memory: what is not due yet lies on the disk."""
     root = layout.root_of(path)
     found = False
     with Attic() as attic:
         with uncollected():
             state, session_id = _gather(path, root, recover=recover, attic=attic)
+        if notes is not None:
+            _take_down(notes, state, session_id)
         for message in _messages(state, session_id, root, [], recover=recover, attic=attic):
             found = True
             yield message

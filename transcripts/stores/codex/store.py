@@ -15,7 +15,9 @@ from transcripts.stores.codex import layout, listing, reader, writer
 from transcripts.stores.codex.dialects import flat
 from transcripts.stores.codex.failing import FAILURES
 from transcripts.stores.codex.foreign import text
+from transcripts.stores.codex.reading import authors
 from transcripts.stores.failing import FailureTraits
+from transcripts.stores.notes import Notes
 
 _RECORDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _HEAD_LINES = 20
@@ -28,6 +30,7 @@ class CodexStore(Store):
     agent: ClassVar[str] = reader.AGENT
     writes_for: ClassVar[str] = "Codex 0.130.0 to 0.171.0"
     failures: ClassVar[FailureTraits] = FAILURES
+    cache_is_input: ClassVar[bool] = True
 
     @classmethod
     def locate(cls, home: Path | None) -> Path:
@@ -66,6 +69,19 @@ class CodexStore(Store):
         """Yield the messages of a rollout, in order."""
         with typed_errors(path):
             yield from reader.iterate(path, recover=recover)
+
+    @classmethod
+    def is_told_by_words(cls, provenance: str | None, release: str | None) -> bool:
+        """Whether it is the shape of a text that says it is Codex's: before texts were marked."""
+        return authors.is_shape(provenance) and not authors.marks(release)
+
+    @classmethod
+    def iter_noting(
+        cls, path: Path, notes: Notes, *, recover: bool = False
+    ) -> Iterator[AnyMessage]:
+        """Yield the messages of a session, and take down what records say beside them."""
+        with typed_errors(path):
+            yield from reader.iterate(path, recover=recover, notes=notes)
 
     @classmethod
     def read_path(cls, path: Path, *, recover: bool = False) -> Transcript:

@@ -46,6 +46,7 @@ from transcripts.stores.copilot.reading.frame import FRAMING, Frame
 from transcripts.stores.copilot.reading.index import USAGE, Index, thoughts_first
 from transcripts.stores.copilot.reading.passes import PASSED_OVER, Passes
 from transcripts.stores.copilot.reading.skimming import NO_DATA
+from transcripts.stores.notes import Notes
 
 
 def read(path: Path, *, recover: bool = False) -> Transcript:
@@ -80,7 +81,9 @@ def read(path: Path, *, recover: bool = False) -> Transcript:
     )
 
 
-def iterate(path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
+def iterate(
+    path: Path, *, recover: bool = False, notes: Notes | None = None
+) -> Iterator[AnyMessage]:
     """Yield the messages of a session in bounded memory: the file is gone through twice."""
     spot = place(path)
     damage: list[Damage] = []
@@ -93,6 +96,22 @@ def iterate(path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
         yield message
     if not found:
         raise _no_messages(spot, damage)
+    if notes is not None:
+        _take_down(notes, spot, passes, index, reading)
+
+
+def _take_down(notes: Notes, spot: Place, passes: Passes, index: Index, reading: _Reading) -> None:
+    """Take down what a session's events say beside its messages."""
+    about, frame = workspace(spot.directory), reading.frame
+    notes.agent = "copilot"
+    notes.session_id = _session_id(index, spot)
+    notes.cwd = frame.cwd or about.cwd
+    notes.cli_version = frame.version
+    notes.lineage = Lineage(forked_from=index.forked_from, fork_cut=index.fork_cut)
+    notes.first_at = None if index.forked_from else passes.began_at
+    notes.last_at = passes.ended_at or frame.updated_at
+    index.totals.take_down(notes)
+    notes.unread = _unread(reading.unread + _passed_over(passes, index))
 
 
 def _learnt(

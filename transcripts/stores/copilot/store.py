@@ -13,6 +13,7 @@ from transcripts.stores.base import Listing, Store, WrittenSession, refused_dept
 from transcripts.stores.copilot import layout, listing, reader, writer
 from transcripts.stores.copilot.failing import FAILURES
 from transcripts.stores.failing import FailureTraits
+from transcripts.stores.notes import Notes
 
 
 class CopilotStore(Store):
@@ -21,6 +22,7 @@ class CopilotStore(Store):
     agent: ClassVar[str] = "copilot"
     writes_for: ClassVar[str] = writer.WRITES_FOR
     failures: ClassVar[FailureTraits] = FAILURES
+    cache_is_input: ClassVar[bool] = True
 
     @classmethod
     def locate(cls, home: Path | None) -> Path:
@@ -45,6 +47,14 @@ class CopilotStore(Store):
         """Yield the messages of a session directory or events file, in order."""
         with typed_errors(path):
             yield from reader.iterate(path, recover=recover)
+
+    @classmethod
+    def iter_noting(
+        cls, path: Path, notes: Notes, *, recover: bool = False
+    ) -> Iterator[AnyMessage]:
+        """Yield the messages of a session, and take down what records say beside them."""
+        with typed_errors(path):
+            yield from reader.iterate(path, recover=recover, notes=notes)
 
     @classmethod
     def read_path(cls, path: Path, *, recover: bool = False) -> Transcript:

@@ -61,6 +61,13 @@ def voice_of(
     return Voice("human" if thread is None else "agent", mark, content)
 
 
+def is_unstamped(entry: Entry, stamping: frozenset[str]) -> bool:
+    """Whether nothing says who gave a prompt, in a release that says it of what is typed."""
+    return (
+        entry.origin_kind is None and not entry.prompt_source and (entry.version or "") in stamping
+    )
+
+
 def delivery_of(entry: Entry, author: Author) -> Delivery | None:
     """Return how a prompt was sent, as far as the row says."""
     match entry.prompt_source:

@@ -56,6 +56,9 @@ QUIET = _RECORDS - {
 }
 """Records that are nothing but counted: no title and no prompt is in them."""
 
+NOTED = frozenset({"cost-state", "file-history-delta", "file-history-snapshot", "pr-link"})
+"""Quiet records that say something of the session: who takes notes reads each of them."""
+
 _SYSTEM = frozenset(
     {
         "agents_killed",

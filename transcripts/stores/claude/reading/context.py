@@ -25,13 +25,17 @@ class Session(msgspec.Struct, kw_only=True):
     """What the threads of one session share while they are read.
 
     ``inherited`` maps the uuids of copied rows to the session that they are from; ``stamping``
-    are the releases whose rows say where a prompt came from.
+    are the releases whose rows say where a prompt came from, ``unstamped`` the ids of the
+    prompts of such a release that don't say it, ``unended`` those of the messages whose answer
+    was counted before it ended.
     """
 
     scope: str
     inherited: dict[str, str]
     stamping: frozenset[str]
     used: set[str] = msgspec.field(default_factory=set)
+    unstamped: set[str] = msgspec.field(default_factory=set)
+    unended: set[str] = msgspec.field(default_factory=set)
     checklist: Checklist = msgspec.field(default_factory=dict)
     damage: list[Damage] = msgspec.field(default_factory=list)
     unread: Counter[tuple[str, bool]] = msgspec.field(default_factory=Counter)
@@ -93,7 +97,7 @@ class Context:
         model = message.model or None
         synthetic = model == SYNTHETIC
         response = row.response
-        usage = None
+        usage = said = None
         if not synthetic and response not in self._counted:
             spending = self.ahead.spending.get(response)
             said = None if spending is None else spending.entry.message
@@ -102,6 +106,8 @@ class Context:
         inside = type(message.content) is not str
         pointer = f"/message/content/{index}" if inside else "/message/content"
         fields = self.fields(row, entry, index, pointer, identity)
+        if usage is not None and said is not None and said.stop_reason is None:
+            self.session.unended.add(fields["id"])
         if synthetic:
             fields["author"] = "harness"
             fields["provenance"] = SYNTHETIC[1:-1]

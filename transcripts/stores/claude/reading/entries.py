@@ -111,6 +111,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     model: str | None = None
     content: str | list[Words | Thought | ToolUse | ToolResult] | None = None
     usage: Counts | None = None
+    stop_reason: Any = UNSET
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -279,6 +280,7 @@ def _said(value: dict[str, Any]) -> Said:
         model=_text(value.get("model")),
         content=[_block(one) for one in content] if isinstance(content, list) else _text(content),
         usage=_counts(usage) if isinstance(usage, dict) else None,
+        stop_reason=value.get("stop_reason", UNSET),
     )
 
 

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from transcripts.model import Damage
 from transcripts.records import Record, jsonlines
-from transcripts.stores.claude.reading.bookkeeping import QUIET
+from transcripts.stores.claude.reading.bookkeeping import NOTED, QUIET
 from transcripts.stores.claude.reading.entries import Entry, Skimmed, decode, entry_of, skim
 from transcripts.stores.claude.reading.rows import Row, instant, row_of, row_on
 from transcripts.stores.claude.reading.shelf import Shelf
+
+_ALIKE = QUIET - NOTED
 
 
 def rows_of_file(
@@ -32,7 +34,7 @@ def rows_of_file(
         if type(value) is dict and len(damage) != faults:
             # What was mended on reading is not on the disk as it is here.
             row = row_of(record)
-        elif entry.type in QUIET and not _is_linked(entry):
+        elif entry.type in _ALIKE and not _is_linked(entry):
             row = bookkeeping.row(record, entry, len(rows))
         else:
             row = row_on(shelf, line, offset, len(raw), entry, before)

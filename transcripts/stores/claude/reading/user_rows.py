@@ -7,7 +7,8 @@ from typing import Any
 
 from transcripts.model import AnyMessage, Content, Other, UserMessage
 from transcripts.stores.claude.content import parts
-from transcripts.stores.claude.reading.authorship import delivery_of, voice_of
+from transcripts.stores.claude.foreign import string
+from transcripts.stores.claude.reading.authorship import delivery_of, is_unstamped, voice_of
 from transcripts.stores.claude.reading.context import Context
 from transcripts.stores.claude.reading.entries import Entry, Thought, ToolResult, ToolUse
 from transcripts.stores.claude.reading.rows import SUMMARY, Row
@@ -70,6 +71,9 @@ def _user_message(
         context.unasked = mode == "bypassPermissions"
     if voice.author == "human" and context.agent is None:
         context.turn = fields["turn"] = fields["id"]
+        plain = voice.provenance is None and is_unstamped(entry, context.session.stamping)
+        if plain and not _is_printed(row):
+            context.session.unstamped.add(fields["id"])
     return UserMessage(
         **fields,
         author=voice.author,
@@ -77,3 +81,8 @@ def _user_message(
         provenance=voice.provenance,
         content=voice.content,
     )
+
+
+def _is_printed(row: Row) -> bool:
+    """Whether a prompt was given to a CLI that printed its answer: nobody typed, none is marked."""
+    return (string(row.value.get("entrypoint")) or "").startswith("sdk")

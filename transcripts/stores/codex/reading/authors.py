@@ -40,6 +40,20 @@ _SHAPES = {
 _PATTERNS = {name: re.compile(pattern, re.DOTALL) for name, pattern in _SHAPES.items()}
 
 
+_MARKING = (0, 150)
+
+
+def is_shape(name: str | None) -> bool:
+    """Whether a provenance is the name of one of the shapes of Codex's own texts."""
+    return name in _SHAPES
+
+
+def marks(release: str | None) -> bool:
+    """Whether a release marks who wrote each part of a message."""
+    found = re.match(r"([0-9]{1,6})\.([0-9]{1,6})", release or "")
+    return found is not None and (int(found[1]), int(found[2])) >= _MARKING
+
+
 def tags(passed: Passed | None, parts: int) -> list[tuple[str | None, Author | None]]:
     """Return for each part of a message its recorded kind and the author it names, if any.
 

@@ -11,6 +11,7 @@ from transcripts.records import Record
 from transcripts.stores.codex.dialects.shapes import AnswerCounted
 from transcripts.stores.codex.foreign import integer, mapping
 from transcripts.stores.codex.reading.attic import Attic
+from transcripts.stores.codex.reading.counted import Counted
 from transcripts.stores.codex.reading.drafts import (
     Called,
     Draft,
@@ -55,6 +56,7 @@ class State:
         self._last_response: Response | None = None
         self._counts_by_record = False
         self._last_total: Any = None
+        self.counted = Counted()
 
     def arrive(
         self, record: Record, at: datetime | None, ordinal: int | None, first: First | None
@@ -163,6 +165,8 @@ class State:
         """Take in the provider's count of one answer, and its id."""
         self.count("token_usage_record")
         self._counts_by_record = True
+        if self.first is None:
+            self.counted.answer(counted.usage, counted.response_id)
         response = self._response
         self.end_response()
         if response is None:
@@ -191,6 +195,13 @@ class State:
         if total is None or total == self._last_total:
             return
         self._last_total = total
+        tokens = integer(mapping(total).get("total_tokens"))
+        if self.first is not None:
+            self.counted.inherited = tokens or 0
+        else:
+            self.counted.total = None if tokens is None else (tokens, self.here())
+            if not self._counts_by_record:
+                self.counted.answer(mapping(info).get("last_token_usage"), None)
         if response is not None and response.usage is None and not self._counts_by_record:
             response.usage = _usage(mapping(info).get("last_token_usage"))
 

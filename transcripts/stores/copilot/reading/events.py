@@ -87,6 +87,7 @@ WHOLE = frozenset(
         "session.info",
         "session.model_change",
         "session.resume",
+        "session.shutdown",
         "session.start",
         "system.notification",
     }

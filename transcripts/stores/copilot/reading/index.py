@@ -29,6 +29,7 @@ from transcripts.stores.copilot.reading.skimming import (
     Result,
     of_whole,
 )
+from transcripts.stores.copilot.reading.totals import Totals
 from transcripts.stores.copilot.thoughts import thoughts
 
 _FORKED_FROM = re.compile(r"\AForked from .*\(([0-9A-Fa-f-]{36})\) as ", re.DOTALL)
@@ -101,6 +102,7 @@ class Index:
         self.forked_from: str | None = None
         self.fork_line = 0
         self.fork_cut: str | None = None
+        self.totals = Totals()
         self._answer: Event | None = None
         self._path = path
         self._calls: Keyed[Call] = Spilling(Call) if sparing else {}
@@ -172,6 +174,7 @@ class Index:
     def _answered(self, event: Event) -> None:
         data = event.data
         self._answer = event
+        self.totals.answered(event)
         for request in data.tool_requests or ():
             if (call := string(request.tool_call_id)) is not None:
                 self._request(call, event, gave=request.arguments is not UNSET)
@@ -310,6 +313,10 @@ class Index:
         found = _FORKED_FROM.match(string(event.whole.get("message")) or "")
         if found is not None:
             self.forked_from, self.fork_line, self.fork_cut = found[1], event.line, event.before
+            self.totals.forked()
+
+    def _shut_down(self, event: Event) -> None:
+        self.totals.shut_down(event)
 
     lessons: ClassVar[dict[str, Callable[[Index, Event], None]]] = {
         "abort": _aborted,
@@ -321,6 +328,7 @@ class Index:
         "session.compaction_start": _compaction_started,
         "session.context_cleared": _cleared,
         "session.info": _told,
+        "session.shutdown": _shut_down,
         "session.start": _session_started,
         "session.usage_record": _used,
         "subagent.started": _agent_started,

@@ -63,6 +63,7 @@ class Passes:
         self._passed_over = bytearray()
         self._is_sound = True
         self.counts: Counter[str] = Counter()
+        self.began_at: datetime | None = None
         self.ended_at: datetime | None = None
         self.overlooked: AbstractSet[int] = frozenset()
 
@@ -80,6 +81,8 @@ class Passes:
             value = record.value
             seen: Skimmed = value if type(value) is Skimmed else of_whole(value)
             own, kind = seen.id, seen.type
+            if self.began_at is None:
+                self.began_at = moment(seen.timestamp)
             if type(own) is str and replays.holds(own, record):
                 self._mark(record.line, _REPLAYED)
                 continue
