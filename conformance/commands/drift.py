@@ -15,6 +15,7 @@ from conformance.drift.accepting import BadAcceptance
 from conformance.drift.findings import POLICIES, DriftReport, Policy
 from conformance.drift.obtaining import NotRecorded, baseline
 from conformance.drift.running import drift, is_bad
+from conformance.matrix import Tick
 from conformance.report import drift_junit, drift_markdown
 from conformance.report.drift_terminal import show_drift
 from transcripts.serialise import to_json
@@ -32,9 +33,15 @@ from transcripts.stores.base import agents
     help="What exit 1 is for: errors of readers; of readers or writers; warnings too; nothing.",
 )
 @format_option("json", "markdown", "junit")
+@click.option("--all", "every", is_flag=True, help="Show each finding for information, not counts.")
 @corpus_option
 def drift_command(
-    release: str, against: str | None, policy: Policy, form: str, corpus_directory: Path | None
+    release: str,
+    against: str | None,
+    policy: Policy,
+    form: str,
+    every: bool,
+    corpus_directory: Path | None,
 ) -> None:
     """Tell what changed in the files of a release, and what that breaks.
 
@@ -49,8 +56,10 @@ def drift_command(
     corpus, schemas = find_corpus(corpus_directory), find_schemas()
     with progress(lines=form != "json") as tick:
         try:
-            exact = _exact(agent, version or "latest", corpus)
-            before = _exact(agent, against, corpus) if against else baseline(corpus, agent, exact)
+            exact = _exact(agent, version or "latest", corpus, tick)
+            before = (
+                _exact(agent, against, corpus, tick) if against else baseline(corpus, agent, exact)
+            )
             report = drift(agent, before, exact, corpus, schemas, policy=policy, tick=tick)
         except BadAcceptance as error:
             raise click.UsageError(str(error)) from error
@@ -58,12 +67,12 @@ def drift_command(
             raise CouldNotRun(str(error)) from error
         except ModuleNotFoundError as error:
             raise without_extra("recording", error) from error
-    _print(report, form)
+    _print(report, form, every)
     if is_bad(report):
         sys.exit(FAILED)
 
 
-def _print(report: DriftReport, form: str) -> None:
+def _print(report: DriftReport, form: str, every: bool) -> None:
     if form == "json":
         click.echo(to_json(report))
     elif form == "markdown":
@@ -71,14 +80,15 @@ def _print(report: DriftReport, form: str) -> None:
     elif form == "junit":
         click.echo(drift_junit.document(report), nl=False)
     else:
-        show_drift(report, Console())
+        show_drift(report, Console(), every=every)
 
 
-def _exact(agent: str, version: str, corpus: Path) -> str:
+def _exact(agent: str, version: str, corpus: Path, tick: Tick) -> str:
     """Return an exact version, asking the registry only about one that is not recorded."""
     if version in releases(corpus, agent):
         return version
     from live.agents.base import driver_class  # noqa: PLC0415 - a recorded pair needs no driver
     from live.releases import resolve  # noqa: PLC0415
 
+    tick(f"{agent}: asking npm which release {version} is")
     return resolve(driver_class(agent).package, version)

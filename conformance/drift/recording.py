@@ -7,13 +7,10 @@ from pathlib import Path
 
 from conformance import offered
 from conformance.corpus import releases
+from conformance.drift.obtaining import NotRecorded
 from conformance.drift.sides import Side, side
 from conformance.matrix import Tick
-from conformance.recording import record_all
-
-
-class NothingRecorded(Exception):
-    """No scenario of a release could be recorded; the message says what went wrong first."""
+from conformance.recording import Outcome, record_all
 
 
 def record_side(
@@ -21,14 +18,23 @@ def record_side(
 ) -> tuple[Side, list[str]]:
     """Record a release into a scratch directory; return its side and what could not be recorded.
 
-    :class:`NothingRecorded` if nothing could.
+    :class:`NotRecorded` if the first of them can't be: a release that is not driven at all is not
+    waited for in each.
     """
     corpus, schemas = scratch / "corpus", scratch / "schemas"
-    outcomes = record_all(
-        agent, release, scenarios, None, corpus, verify=False, hooked=False, tick=tick
-    )
+    outcomes: list[Outcome] = []
+    for part in (scenarios[:1], scenarios[1:]):
+        if part:
+            outcomes += record_all(
+                agent, release, part, None, corpus, verify=False, hooked=False, tick=tick
+            )
+        if not releases(corpus, agent):
+            raise NotRecorded(f"{agent} {release} can't be driven here: {_told(outcomes)}")
     failed = [f"recording {one.scenario}: {one.what}" for one in outcomes if one.failed]
-    if release not in releases(corpus, agent):
-        raise NothingRecorded(f"{agent} {release}: {failed[0] if failed else 'nothing'}")
     offered.renew(agent, release, schemas, tick)
     return side(corpus, schemas, agent, release), failed
+
+
+def _told(outcomes: Sequence[Outcome]) -> str:
+    """Return what went wrong first, in its first line: a driver may show a whole screen."""
+    return "; ".join(f"{one.scenario}: {one.what.strip().splitlines()[0]}" for one in outcomes[:1])

@@ -8,8 +8,8 @@ from conformance.drift.accepting import NAME, accept, load_accepted, unused
 from conformance.drift.breakage import misread
 from conformance.drift.comparing import compare
 from conformance.drift.findings import DriftReport, Policy, fails
-from conformance.drift.obtaining import Obtained, obtained
-from conformance.drift.sides import common
+from conformance.drift.obtaining import NotRecorded, Obtained, obtained
+from conformance.drift.sides import Common, common
 from conformance.matrix import Tick
 
 
@@ -25,13 +25,15 @@ def drift(
 ) -> DriftReport:
     """Compare two exact releases of an agent; what is not recorded is installed and recorded."""
     with (
-        obtained(agent, before, corpus, schemas, tick) as old,
-        obtained(agent, after, corpus, schemas, tick) as new,
+        obtained(agent, before, after, corpus, schemas, tick) as old,
+        obtained(agent, after, before, corpus, schemas, tick) as new,
     ):
+        shared = common(old.side, new.side)
+        if not shared.scenarios:
+            raise NotRecorded(_nothing_alike(agent, before, after, shared))
         tick(f"comparing {agent} {before} and {after}")
         accepted = load_accepted(schemas / NAME)
         found = accept(compare(old.side, new.side), accepted)
-        shared = common(old.side, new.side)
         wrong = [*old.failed, *new.failed]
         unread = list(misread(new.side.cases))
         unresumed = _unresumed(agent, after, corpus, new, tick)
@@ -61,6 +63,15 @@ def is_bad(report: DriftReport) -> bool:
     )
     drifted = any(fails(finding, report.policy) for finding in report.findings)
     return broken or drifted or bool(report.unused)
+
+
+def _nothing_alike(agent: str, before: str, after: str, shared: Common) -> str:
+    """Return what to say where both sides have no scenario: that is not "nothing changed"."""
+    name, why = next(iter(shared.others.items()))
+    return (
+        f"{agent} {before} and {after} have no scenario alike ({name}: {why});"
+        f" record one of both, or name another --against"
+    )
 
 
 def _unresumed(

@@ -40,7 +40,10 @@ class Alike(NamedTuple):
 
 
 def alike(findings: Sequence[Finding]) -> list[Alike]:
-    """Return findings, those together that tell the same of a field of several kinds."""
+    """Return findings, those together that tell the same of a field of several kinds.
+
+    All of one rule stand together, where the first of them stood.
+    """
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for one in findings:
         kind, pointed, pointer = one.place.partition("#")
@@ -48,7 +51,10 @@ def alike(findings: Sequence[Finding]) -> list[Alike]:
         bare = pointed and "[" not in pointer and not one.place.startswith("order:")
         key = (one.rule, where if bare else one.place, one.before, one.after, one.accepted)
         groups.setdefault(key, []).append(one)
-    return [Alike(group) for group in groups.values()]
+    rules: dict[str, list[Alike]] = {}
+    for group in groups.values():
+        rules.setdefault(group[0].rule, []).append(Alike(group))
+    return [one for of_a_rule in rules.values() for one in of_a_rule]
 
 
 def answers(report: DriftReport) -> Iterator[tuple[str, str]]:
@@ -65,6 +71,15 @@ def answers(report: DriftReport) -> Iterator[tuple[str, str]]:
         places = len(report.vendor)
         told = f"no: in {places} place{'' if places == 1 else 's'}" if places else "yes"
         yield "Does it keep to the schema that it carries?", told
+
+
+def not_compared(report: DriftReport) -> Iterator[str]:
+    """Yield why scenarios were not compared, each reason with the scenarios that it is true of."""
+    reasons: dict[str, list[str]] = {}
+    for name, why in report.not_compared.items():
+        reasons.setdefault(why, []).append(name)
+    for why, names in reasons.items():
+        yield f"{len(names)} {why}: {scenarios(names, 0)}"
 
 
 def scenarios(names: Sequence[str], total: int) -> str:

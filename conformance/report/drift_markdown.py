@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.drift.findings import DriftReport
 from conformance.drift.rules import RULES, SEVERITIES
-from conformance.report.drift import alike, answers, scenarios
+from conformance.report.drift import alike, answers, not_compared, scenarios
 
 _HEADS = {
     "error": "Breaks readers or writers",
@@ -17,7 +17,8 @@ def issue(report: DriftReport) -> str:
     """Return the report in Markdown; what is for information alone is folded."""
     lines = [f"# {report.agent} {report.from_} → {report.to}", ""]
     lines += [f"- **{question}** {answer}" for question, answer in answers(report)]
-    lines += [f"- Compared in {len(report.compared)} scenarios: {', '.join(report.compared)}.", ""]
+    lines.append(f"- Compared in {len(report.compared)} scenarios: {', '.join(report.compared)}.")
+    lines += [*(f"- Not compared: {_text(one)}." for one in not_compared(report)), ""]
     if report.broken or report.unused:
         lines += ["## Broken", "", *(f"- {_text(one)}" for one in report.broken)]
         lines += [*(f"- {_text(one)}" for one in report.unused), ""]

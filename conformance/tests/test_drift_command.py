@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
@@ -9,16 +10,22 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 from jsonschema import Draft202012Validator
 from msgspec.structs import replace
+from rich.console import Console
 
 from conformance.cli import conformance
-from conformance.corpus import SCHEMAS_VARIABLE, find_schemas
-from conformance.drift.findings import Change, fails, findings, fingerprint
+from conformance.commands.running import CouldNotRun
+from conformance.corpus import SCHEMAS_VARIABLE, find_corpus, find_schemas
+from conformance.coverage import demand
+from conformance.drift.findings import Change, DriftReport, fails, findings, fingerprint
+from conformance.drift.obtaining import scenarios_like
 from conformance.drift.rules import RULES
 from conformance.report.drift import alike
+from conformance.report.drift_terminal import show_drift
 from conformance.shapes import schema_of
 
 PAIR = ("drift", "codex@0.150.0", "--against", "0.145.0")
@@ -117,6 +124,78 @@ def test_what_is_no_agent_is_misuse() -> None:
     result = run("drift", "kodex")
     assert result.exit_code == 2
     assert "no driver for 'kodex'" in result.output
+
+
+def test_findings_of_a_rule_stand_together_and_what_is_for_information_is_counted() -> None:
+    pair = ("drift", "copilot@1.0.102", "--against", "1.0.80")
+    found = document(*pair)["findings"]
+    short, whole = run(*pair).stdout, run(*pair, "--all").stdout
+    for text in (short, whole):
+        heads = re.findall(r"^([a-z-]+)  readers: ", text, re.MULTILINE)
+        assert len(heads) == len(set(heads))
+        grave = {one["rule"] for one in found if {one["reader"], one["writer"]} != {"info"}}
+        assert len(grave) > 10
+        assert set(heads[: len(grave)]) == grave
+    for one in found:
+        if {one["reader"], one["writer"]} != {"info"}:
+            assert RULES[one["rule"]].doc in short
+    assert sum(one["rule"] == "field-added" for one in found) > 100
+    assert re.search(r"^for information: \d+; --all shows each$", short, re.MULTILINE)
+    assert re.search(r"^ +\d+ field-added$", short, re.MULTILINE)
+    assert "a new field" not in short
+    assert "field-added  readers: info, writers: info" in whole
+    assert whole.count("a new field") > 50
+
+
+def test_on_a_terminal_no_line_is_wider_than_it() -> None:
+    found = json.dumps(document(*PAIR)).encode()
+    told = io.StringIO()
+    console = Console(file=told, width=80, force_terminal=True, color_system=None)
+    show_drift(msgspec.json.decode(found, type=DriftReport), console, every=True)
+    assert max(len(line.rstrip()) for line in told.getvalue().splitlines()) <= 80
+
+
+# ------------------------------------------------------------------ recordings of one's own
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """Return recordings as somebody makes them: two releases, which share one scenario."""
+    for release, scenarios in {
+        "0.145.0": ("command-ok", "two-turns"),
+        "0.150.0": ("command-ok", "plain-exchange"),
+    }.items():
+        for name in scenarios:
+            case = Path("codex") / release / name
+            shutil.copytree(find_corpus() / case, tmp_path / case)
+    return tmp_path
+
+
+def test_recordings_of_ones_own_are_compared_and_what_is_not_is_told(own: Path) -> None:
+    mine = ("drift", "codex@0.150.0", "--corpus", str(own))
+    found = document(*mine)
+    assert (found["from"], found["compared"]) == ("0.145.0", ["command-ok"])
+    for form in ("text", "markdown"):
+        text = run(*mine, "--format", form).stdout.casefold()
+        assert "not compared: 1 not recorded of 0.145.0: plain-exchange" in text
+        assert "not compared: 1 not recorded of 0.150.0: two-turns" in text
+
+
+def test_nothing_in_common_is_not_nothing_changed(own: Path) -> None:
+    shutil.rmtree(own / "codex" / "0.150.0" / "command-ok")
+    result = run("drift", "codex@0.150.0", "--corpus", str(own))
+    assert isinstance(result.exception, CouldNotRun)
+    assert "codex 0.145.0 and 0.150.0 have no scenario alike" in str(result.exception)
+    assert "command-ok: not recorded of 0.150.0" in str(result.exception)
+
+
+def test_a_release_is_recorded_in_what_the_other_side_has(own: Path) -> None:
+    assert scenarios_like(own, "codex", "0.145.0") == ["two-turns", "command-ok"]
+    assert scenarios_like(own, "codex", "0.1.0") == demand().core
+    assert scenarios_like(find_corpus(), "codex", "0.145.0") == list(demand().core)
+    uncommon = Path("codex") / "0.150.0" / "long-output"
+    shutil.copytree(find_corpus() / uncommon, own / "only" / uncommon)
+    assert scenarios_like(own / "only", "codex", "0.150.0") == ["long-output"]
 
 
 # ------------------------------------------------------------------ accepted
