@@ -12,9 +12,12 @@ _HEADS = {
     "info": "For information",
 }
 
+MOST_CHARACTERS = 60_000
+"""An issue's body may have 65,536; who opens it may want to add something."""
+
 
 def issue(report: DriftReport) -> str:
-    """Return the report in Markdown; what is for information alone is folded."""
+    """Return the report in Markdown; what is for information alone is folded, or cut off."""
     lines = [f"# {report.agent} {report.from_} → {report.to}", ""]
     lines += [f"- **{question}** {answer}" for question, answer in answers(report)]
     lines.append(f"- Compared in {len(report.compared)} scenarios: {', '.join(report.compared)}.")
@@ -47,7 +50,7 @@ def issue(report: DriftReport) -> str:
             lines += [f"<details><summary>{head}</summary>", "", *table, "", "</details>", ""]
         else:
             lines += [f"## {_HEADS[severity]}", "", *table, ""]
-    return "\n".join(lines)
+    return _cut("\n".join(lines))
 
 
 def rules_table() -> str:
@@ -60,6 +63,16 @@ def rules_table() -> str:
         text = rule.text.format(before="*before*", after="*after*")
         lines.append(f"| `{rule.id}` | {rule.reader} | {rule.writer} | {text} | {rule.doc} |")
     return "\n".join(lines)
+
+
+def _cut(text: str) -> str:
+    """Return what an issue can hold: the most severe stands first, and is what stays."""
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    kept = text[:MOST_CHARACTERS].rpartition("\n")[0]
+    more = text[len(kept) :].count("\n| ")
+    end = "\n\n</details>" if "<details>" in kept else ""
+    return f"{kept}{end}\n\nThere are {more} lines more: `--format json` tells all.\n"
 
 
 def _text(words: str) -> str:

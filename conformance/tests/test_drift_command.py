@@ -25,6 +25,7 @@ from conformance.drift.findings import Change, DriftReport, fails, findings, fin
 from conformance.drift.obtaining import scenarios_like
 from conformance.drift.rules import RULES
 from conformance.report.drift import alike
+from conformance.report.drift_markdown import issue
 from conformance.report.drift_terminal import show_drift
 from conformance.shapes import schema_of
 
@@ -110,6 +111,19 @@ def test_markdown_is_an_issue_in_which_nothing_of_the_files_is_markup() -> None:
     assert text.startswith("# codex 0.145.0 → 0.150.0\n")
     assert "event_msg/agent_message" in text
     assert re.search(r"<(?!/?(details|summary)>)", text) is None
+
+
+def test_an_issue_holds_no_more_than_github_takes_and_the_most_severe_of_it() -> None:
+    few = [Change("field-removed", f"kind{at}#/gone{at}", "string", "", ()) for at in range(9)]
+    many = [Change("field-added", f"kind{at}#/new{at}", "", "string", ()) for at in range(2000)]
+    report = msgspec.json.decode(json.dumps(document(*PAIR)).encode(), type=DriftReport)
+    text = issue(replace(report, findings=findings("codex", [*many, *few])))
+    assert len(text) < 65_000
+    assert all(f"#/gone{at}`" in text for at in range(9))
+    shown = text.count("| field-added |")
+    assert 100 < shown < 2000
+    assert f"There are {2000 - shown} lines more" in text
+    assert text.count("<details>") == text.count("</details>") == 1
 
 
 def test_junit_has_a_case_for_each_finding_and_fails_those_of_the_policy() -> None:
