@@ -21,7 +21,9 @@ from typing import Any
 from conformance.adapters.adapter import About, Adapter, Offer, Verb, Written
 from conformance.adapters.answers import Listed, shaped, zoned
 from conformance.adapters.errors import (
+    AdapterError,
     Failed,
+    Hung,
     Noise,
     Skipped,
     SplitAnswer,
@@ -56,6 +58,9 @@ from transcripts.stores.base import Listing
 DEADLINE = 300.0
 """Seconds for any one answer: far more than work takes, so that only a hang meets it."""
 
+_HANGS = 2
+"""So many answers in a row may stay away; then no more are waited for."""
+
 _STOP_SECONDS = 30.0
 
 
@@ -80,6 +85,7 @@ class WireAdapter(Adapter):
         self._seq = 0
         self._lock = Lock()
         self._abandoned = False
+        self._hangs = 0
         self._greeting = self._start()
 
     @property
@@ -226,10 +232,25 @@ class WireAdapter(Adapter):
         with self._lock:
             if self._abandoned:
                 raise Skipped(self.name, "was ended: nobody waits for its answer")
-            if self._process is None:
-                self._greeting = self._start()
-            self._seq += 1
-            return self._ask(request(self._seq), shape)
+            if self._hangs >= _HANGS:
+                raise Hung(
+                    self.name,
+                    f"is asked no more: {_HANGS} answers in a row did not come "
+                    f"within {self._deadline:g} s",
+                )
+            try:
+                if self._process is None:
+                    self._greeting = self._start()
+                self._seq += 1
+                answer = self._ask(request(self._seq), shape)
+            except Hung:
+                self._hangs += 1
+                raise
+            except AdapterError:
+                self._hangs = 0
+                raise
+            self._hangs = 0
+            return answer
 
     def _start(self) -> StartOk:
         self._seq = 0

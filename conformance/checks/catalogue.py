@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from fnmatch import filter as filter_names
+
 from conformance.checks.again import ReadsAfresh, ReadsWhatGrows
 from conformance.checks.characters import ReadsEveryCharacter
 from conformance.checks.check import Probe
@@ -35,6 +38,16 @@ PROBES: tuple[Probe, ...] = (
     ListsWhatItWrote(),
     ConvertsASession(),
 )
+
+
+def unknown(only: Collection[str]) -> str | None:
+    """Return what to say of the first pattern that no check's id matches, None if there is none."""
+    there = checks()
+    odd = next((one for one in only if not filter_names(there, one)), None)
+    if odd is None:
+        return None
+    families = dict.fromkeys(f"{check.partition('.')[0]}.*" for check in there)
+    return f"--only {odd}: no check has such a name; there are {', '.join(families)}"
 
 
 def checks() -> dict[str, str]:

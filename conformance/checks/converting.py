@@ -6,7 +6,6 @@ the reference is one check more, and no check's only witness.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,7 +15,7 @@ from conformance.checks.calls import native_calls
 from conformance.checks.check import Place, Probe, Subject, Told
 from conformance.checks.homes import laid
 from conformance.checks.leaves import lines
-from conformance.checks.reading import fingerprint, newest
+from conformance.checks.reading import fingerprint, inhabited, newest
 from conformance.checks.resuming import main_file, told_defects
 from conformance.checks.saying import TAKES_AWAY
 from conformance.checks.shaping import odd_records
@@ -77,8 +76,7 @@ class ConvertsASession(Probe):
         case = load_case(place.corpus / name, place.corpus)
         source, home = place.scratch / "source", place.scratch / "target"
         laid(case, source)
-        shutil.rmtree(home, ignore_errors=True)
-        laid(next(newest(place.corpus, target)), home, renamed=True)
+        inhabited(place.corpus, target, home)
         was, before = fingerprint(source), fingerprint(home)
         answer = adapter.convert(
             subject.agent,

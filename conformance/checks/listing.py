@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from conformance.adapters import Adapter, Offer
+from conformance.adapters import Adapter, Failed, Offer
 from conformance.checks.check import Place, Probe, Subject, Told
 from conformance.checks.homes import OTHER_IDS, laid, session_file
 from conformance.checks.reading import fingerprint, newest, recorded_cwd
@@ -91,7 +91,13 @@ class ListsWhatIsThere(Probe):
         old, new = case.facts.session_id, OTHER_IDS[subject.agent]
         bad = session_file(home, case.facts.session_path.replace(old, new))
         bad.write_bytes(bad.read_bytes()[:20])
-        listing = adapter.list(subject.agent, home)
+        try:
+            listing = adapter.list(subject.agent, home)
+        except Failed as error:
+            yield Told(
+                "list.damaged", f"beside a damaged session nothing is listed: {error.message}"
+            )
+            return
         if old not in [one.session_id for one in listing]:
             yield Told("list.damaged", "beside a damaged session the whole one is not listed")
         if new not in [one.session_id for one in listing] and not listing.failed:

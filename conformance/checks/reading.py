@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -126,12 +128,22 @@ def newest(corpus: Path, agent: str) -> Iterator[Case]:
 
 
 def another(case: Case, corpus: Path) -> Case:
-    """Return another recording of the same release, whose words are others."""
-    return next(
+    """Return another recording of the same release, whose words are others; itself if alone."""
+    others = (
         one
         for one in cases(corpus, case.facts.agent, case.facts.release)
         if one.facts.scenario != case.facts.scenario
     )
+    return next(others, case)
+
+
+def inhabited(corpus: Path, agent: str, home: Path) -> Path:
+    """Make a home anew, with another session of the agent's in it if one is recorded."""
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(parents=True)
+    for case in islice(newest(corpus, agent), 1):
+        laid(case, home, renamed=True)
+    return home
 
 
 def recorded_cwd(case: Case, home: Path) -> str | None:

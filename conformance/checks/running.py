@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import signal
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -19,11 +22,9 @@ from conformance.adapters import (
     AdapterError,
     NotOffered,
     Skipped,
-    TransportFault,
     open_adapter,
 )
-from conformance.adapters.declaration import Declaration
-from conformance.adapters.errors import UnknownAdapter
+from conformance.adapters.declaration import BadDeclaration, Declaration
 from conformance.checks.catalogue import PROBES
 from conformance.checks.check import (
     CheckReport,
@@ -73,7 +74,9 @@ def check_adapter(
     try:
         opened = open_adapter(name)
         about, offers, questions = _planned(opened, stores, only, Place(corpus, schemas, Path()))
-    except (UnknownAdapter, TransportFault) as error:
+    except BadDeclaration:
+        raise
+    except AdapterError as error:
         raise Unusable(str(error)) from error
     if not questions:
         asked_of = f" of {', '.join(stores)}" if stores else ""
@@ -167,17 +170,41 @@ def _asked(
     # Neighbours are alike: dealt out in turn, every process gets its share of the long ones.
     shares = [questions[number::jobs] for number in range(jobs)]
     results: dict[int, Sequence[Result]] = {}
-    with ProcessPoolExecutor(jobs) as pool:
+    with ProcessPoolExecutor(jobs, initializer=_be_ended) as pool:
         waiting = {
             pool.submit(_share, name, corpus, schemas, share): number
             for number, share in enumerate(shares)
         }
-        for done in as_completed(waiting):
-            number = waiting[done]
-            for place, part in enumerate(done.result()):
-                results[number + place * jobs] = part
-            tick(f"{len(results)} of {len(questions)}")
+        try:
+            for done in as_completed(waiting):
+                number = waiting[done]
+                for place, part in enumerate(done.result()):
+                    results[number + place * jobs] = part
+                tick(f"{len(results)} of {len(questions)}")
+        except BaseException:
+            # Leaving the pool waits for what is under way: every other question of a share.
+            for child in multiprocessing.active_children():
+                child.terminate()
+            raise
     return [one for number in range(len(questions)) for one in results[number]]
+
+
+def _be_ended() -> None:
+    """Have this process end what it asks, with its adapter and scratch, when it is told to.
+
+    An interrupt at the terminal reaches it too: whoever started it tells it, once.
+    """
+
+    def end(*_: object) -> None:
+        signal.signal(signal.SIGTERM, _pass_over)
+        sys.exit(1)
+
+    signal.signal(signal.SIGINT, _pass_over)
+    signal.signal(signal.SIGTERM, end)
+
+
+def _pass_over(*_: object) -> None:
+    """Do nothing, and still be no ignored signal, which an adapter's process would inherit."""
 
 
 def _share(

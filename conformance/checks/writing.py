@@ -15,10 +15,9 @@ from conformance.adapters import Adapter, Failed, Offer, Written
 from conformance.checks.calling import called_natively, told_calls
 from conformance.checks.calls import native_calls
 from conformance.checks.check import Lost, Place, Probe, Subject, Told
-from conformance.checks.homes import laid
 from conformance.checks.leaves import lines
 from conformance.checks.made import declared_losses, lost_of, made, name_of, variant_of
-from conformance.checks.reading import fingerprint, newest
+from conformance.checks.reading import fingerprint, inhabited
 from conformance.checks.resuming import main_file, takes_back, told_defects
 from conformance.checks.saying import crossing, told_seals, told_texts, told_words
 from conformance.checks.shaping import odd_records
@@ -77,7 +76,7 @@ class WritesASession(Probe):
         written: list[Mapping[str, bytes]] = []
         answer = None
         for home in homes:
-            laid(next(newest(place.corpus, subject.agent)), home, renamed=True)
+            inhabited(place.corpus, subject.agent, home)
             before = fingerprint(home)
             answer = _write(adapter, subject, home, transcript)
             after = fingerprint(home)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from conformance.checks import CheckReport, check_adapter, known
+from conformance.checks.catalogue import unknown
 from conformance.checks.declared import declaration_of
 from conformance.checks.running import Unusable
 from conformance.commands.options import corpus_option, format_option
@@ -83,6 +84,8 @@ def check_command(
         )
     if fixes and (stores or only or corpus_directory is not None):
         raise click.UsageError("--fix wants a whole run: no --store, --only or --corpus")
+    if (why := unknown(only)) is not None:
+        raise click.UsageError(why)
     for target in targets:
         if not target.parent.is_dir():
             raise click.UsageError(f"{target}: there is no such directory; make it before --write")
@@ -112,7 +115,7 @@ def check_command(
         except Unusable as error:
             raise CouldNotRun(str(error)) from error
     if fixes and known_path is not None:
-        known_path.write_text(known.rewritten(report.results, listed), encoding="utf-8")
+        _write(known_path, known.rewritten(report.results, listed))
         click.echo(f"{known_path} written", err=True)
         return
     _tell(report, form, targets)
@@ -121,11 +124,18 @@ def check_command(
 
 
 def _tell(report: CheckReport, form: Form, targets: Sequence[Path]) -> None:
-    """Print the report, or write it where it was asked for and show it on the terminal."""
-    for target in targets:
-        chosen = form_of(target) if form == "text" else form
-        target.write_text(f"{rendered(report, chosen)}\n", encoding="utf-8")
+    """Print the report, or show it on the terminal and write it where it was asked for."""
     if targets or form == "text":
         show(report, Console())
     else:
         click.echo(rendered(report, form))
+    for target in targets:
+        chosen = form_of(target) if form == "text" else form
+        _write(target, f"{rendered(report, chosen)}\n")
+
+
+def _write(target: Path, text: str) -> None:
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.UsageError(f"{target}: can't be written: {error.strerror}") from error

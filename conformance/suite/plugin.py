@@ -18,6 +18,7 @@ import pytest
 
 from conformance.adapters.declaration import BadDeclaration
 from conformance.checks import known
+from conformance.checks.catalogue import unknown
 from conformance.checks.check import Place
 from conformance.checks.declared import declaration_of
 from conformance.corpus import CorpusError, find_corpus, find_schemas
@@ -115,6 +116,8 @@ def pytest_configure(config: pytest.Config) -> None:
             raise known.BadList(f"{option.adapter} names its lists: no --known, no --known-flaky")
     except (CorpusError, BadDeclaration, known.BadList) as error:
         raise pytest.UsageError(str(error)) from error
+    if (why := unknown(option.only)) is not None:
+        raise pytest.UsageError(why)
     place = Place(corpus, find_schemas(), Path())
     asking = Asking(option.adapter or REFERENCE, place, option.store, option.only, listed)
     config.stash[ASKING] = asking

@@ -121,6 +121,25 @@ def test_who_does_not_answer_is_ended_with_all_that_it_started(fault: str, half:
         assert adapter.read("toy", HOME, "fine").session_id == "fine"
 
 
+def test_who_never_answers_is_waited_for_twice() -> None:
+    with faulty("hangs", deadline=SHORT) as adapter:
+        for _ in range(2):
+            with pytest.raises(Hung, match="no answer to read"):
+                adapter.read("toy", HOME, "1")
+        began = time.monotonic()
+        with pytest.raises(Hung, match=f"2 answers in a row did not come within {SHORT:g} s"):
+            adapter.read("toy", HOME, "1")
+        assert time.monotonic() - began < SHORT
+
+
+def test_an_answer_in_between_is_waited_for_again() -> None:
+    with faulty("hangs", deadline=SHORT) as adapter:
+        for _ in range(3):
+            with pytest.raises(Hung, match="no answer to read"):
+                adapter.read("toy", HOME, "1")
+            assert adapter.read("toy", HOME, "fine").session_id == "fine"
+
+
 def test_an_answer_too_many_is_the_next_ones_wrong_number() -> None:
     with faulty("answers twice") as adapter:
         assert adapter.read("toy", HOME, "1").session_id == "1"

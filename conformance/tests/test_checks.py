@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from conformance.adapters import Failed
 from conformance.adapters.stores import StoresAdapter
 from conformance.checks.catalogue import PROBES, checks
 from conformance.checks.check import Place
-from conformance.checks.running import Unusable, check_adapter, results_of
+from conformance.checks.running import Unusable, check_adapter, questions, results_of
 from conformance.cli import conformance
 from conformance.corpus import find_corpus, find_schemas, releases
 from conformance.shapes import schema_of
@@ -153,3 +155,39 @@ def test_the_command_prints_its_shape(small_corpus: Path) -> None:
 def test_an_adapter_that_cannot_be_asked_is_no_failure(name: str, small_corpus: Path) -> None:
     with pytest.raises(Unusable):
         check_adapter(name, small_corpus, find_schemas())
+
+
+def test_one_recording_is_a_corpus(small_corpus: Path, tmp_path: Path) -> None:
+    case = f"codex/{releases(small_corpus, 'codex')[-1]}/command-ok"
+    shutil.copytree(small_corpus / case, tmp_path / "corpus" / case)
+    stores = {agent: store_class(agent) for agent in agents()}
+    adapter = StoresAdapter("entry:reference", stores)
+    place = Place(tmp_path / "corpus", find_schemas(), tmp_path / "homes", ("UserMessage/plain",))
+    results = [
+        result
+        for question in questions(adapter, ("claude", "codex"), (), place)
+        for result in results_of(PROBES[question.probe], adapter, question.subject, place)
+    ]
+    assert [one for one in results if one.verdict != "passed"] == []
+    assert {"read.own", "write.new"} <= {one.check for one in results}
+
+
+def test_a_pattern_that_no_check_has_is_misuse() -> None:
+    done = _run(["entry:codex", "--only", "read.*", "--only", "raed.*"])
+    assert done.exit_code == 2
+    assert "--only raed.*: no check has such a name; there are read.*, damage.*" in done.stderr
+
+
+def test_a_report_that_cannot_be_written_is_shown_and_misuse(small_corpus: Path) -> None:
+    done = _run(
+        ["entry:codex", "--corpus", str(small_corpus), "--only", "damage.*", "--write", "/dev/full"]
+    )
+    assert done.exit_code == 2
+    assert "12 passed, 0 failed" in done.stdout
+    assert "/dev/full: can't be written: No space left on device" in done.stderr
+
+
+def test_an_adapter_that_fails_at_the_start_could_not_be_asked(small_corpus: Path) -> None:
+    command = (sys.executable, str(Path(__file__).with_name("wire_faults.py")), "can't start")
+    with pytest.raises(Unusable, match=r"failed \(start\): no toy here"):
+        check_adapter(f"exec:{shlex.join(command)}", small_corpus, find_schemas())

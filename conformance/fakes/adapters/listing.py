@@ -53,6 +53,20 @@ class ListsEveryDirectory(Fake):
         return super().list(agent, home)
 
 
+class StopsAtDamage(Fake):
+    fails: ClassVar[Failing] = {
+        "list.damaged": SCENARIOS,
+        # Such a link is named as failed, too.
+        "list.links": {"command-ok/linked-file"},
+    }
+
+    def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
+        listing = super().list(agent, home, cwd=cwd)
+        for one in listing.failed:
+            raise Failed(self.name, "read", one.why)
+        return listing
+
+
 class CountsTooMuch(Fake):
     fails: ClassVar[Failing] = {"list.counts": SCENARIOS}
 
