@@ -14,6 +14,7 @@ from time import process_time
 
 import orjson
 
+from transcripts.facts import facts_of_path
 from transcripts.hooks import CaptureLog, find_dialect
 from transcripts.hooks.summaries.summarising import Counter
 from transcripts.stores.base import open_store, store_class
@@ -37,6 +38,11 @@ def whole(agent: str, path: Path) -> int:
 def stream(agent: str, path: Path) -> int:
     """Read the session message by message, keeping none."""
     return sum(1 for _ in store_class(agent).iter_path(path))
+
+
+def facts(agent: str, path: Path) -> int:
+    """Make the sheet of a session, reading it message by message."""
+    return facts_of_path(str(path), agent).facts.tool_calls.value or 0
 
 
 def listing(agent: str, path: Path) -> int:
@@ -63,6 +69,7 @@ WAYS: dict[str, Callable[[str, Path], int]] = {
     "bare": bare,
     "whole": whole,
     "stream": stream,
+    "facts": facts,
     "hooks": hooks,
     "listing": listing,
 }

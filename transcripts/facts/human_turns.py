@@ -43,7 +43,8 @@ class HumanTurnsFold:
     """The turns of one session.
 
     ``unstamped`` are the prompts without a mark in releases that set one; it grows while the
-    messages are read.
+    messages are read. ``previous`` is the turn right before, None once the agent has done anything:
+    then the same words are said again.
     """
 
     def __init__(self, unstamped: Set[str]) -> None:
@@ -53,11 +54,8 @@ class HumanTurnsFold:
         self._excluded: list[ExcludedTurn] = []
         self._provenance: dict[str, str | None] = {}
 
-    def take(self, message: object) -> None:
-        """Take in a message; what the agent does ends a turn that could be told twice."""
-        if not isinstance(message, UserMessage):
-            self.previous = None
-            return
+    def take(self, message: UserMessage) -> None:
+        """Take in a prompt, or what stands in a prompt's place."""
         reason = next((name for name, rule in RULES.items() if rule(self, message)), None)
         if reason is None:
             turn = HumanTurn(

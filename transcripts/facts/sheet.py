@@ -17,7 +17,7 @@ from transcripts.facts.pull_requests import PullRequest, PullRequestsFold
 from transcripts.facts.subagents import Outcome, SpawnedTask, SubagentsFold
 from transcripts.facts.tokens import TokensFold, TokenSum
 from transcripts.facts.window import Window, WindowFold
-from transcripts.model import Message, Unread
+from transcripts.model import AgentMessage, Call, CommandExecution, FileChange, Message, Unread
 from transcripts.stores.notes import Notes
 
 SCHEMA_VERSION = 1
@@ -79,10 +79,16 @@ class ThreadFold:
         """Take in a message of the thread."""
         if message.inherited_from is not None:
             return
-        self.calls.take(message)
-        self.subagents.take(message)
-        self.pull_requests.take(message)
-        self.changed_files.take(message)
-        self.final_message.take(message)
         self.window.take(message)
-        self.tokens.take(message)
+        if message.usage is not None:
+            self.tokens.take(message)
+        # Each question is asked only of what can answer it: a session may be of any length.
+        if isinstance(message, Call):
+            self.calls.take(message)
+            self.subagents.take(message)
+            if isinstance(message, CommandExecution):
+                self.pull_requests.take(message)
+            elif isinstance(message, FileChange):
+                self.changed_files.take(message)
+        elif isinstance(message, AgentMessage):
+            self.final_message.take(message)

@@ -8,7 +8,7 @@ from pathlib import Path
 from transcripts.facts.fact import Fact
 from transcripts.facts.sheet import SCHEMA_VERSION, Facts, FactsSheet, SubagentFacts, ThreadFold
 from transcripts.facts.tokens import token_total
-from transcripts.model import AnyMessage, Transcript
+from transcripts.model import AnyMessage, Transcript, UserMessage
 from transcripts.reading import find_session
 from transcripts.stores.base import Store, store_class
 from transcripts.stores.notes import Notes
@@ -59,7 +59,10 @@ class SheetFold:
         main, threads = self.main, self._threads
         turns = main.human_turns
         for message in messages:
-            turns.take(message)
+            if isinstance(message, UserMessage):
+                turns.take(message)
+            else:
+                turns.previous = None
             agent = message.agent
             if agent is None:
                 main.take(message)

@@ -2,7 +2,7 @@
 
 A fork begins with what its parent said, and older releases copy a session into a new file when it
 is resumed. Where a copy says so it is left out if the original is there; where it doesn't, it has
-the original's own id, time and words, and the first of the two is counted.
+the original's own id and words, and the first of the two is counted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from transcripts.facts.fact import Fact
 from transcripts.facts.sheet import SCHEMA_VERSION, Facts, ThreadFold
 from transcripts.facts.tokens import TokenSum, add, token_sum
 from transcripts.facts.words import words_of
-from transcripts.model import AgentMessage, AnyMessage, Call, SessionInfo, UserMessage
+from transcripts.model import AgentMessage, AnyMessage, Call, Reasoning, SessionInfo, UserMessage
 from transcripts.stores.base import Store, Unlisted, agents, open_store
 from transcripts.stores.notes import LinkedPullRequest, Notes, Spent
 
@@ -81,8 +81,11 @@ class _StoresFold:
         thread.tokens.spent, thread.tokens.unended = Spent(), notes.unended
         messages = store.iter_noting(store.root / session.path, notes, recover=recover)
         seen: set[int] = set()
-        for message in self._once(messages, listed, seen):
-            thread.human_turns.take(message)
+        for message in self._once(store, messages, listed, seen):
+            if isinstance(message, UserMessage):
+                thread.human_turns.take(message)
+            else:
+                thread.human_turns.previous = None
             counted_apart = notes.spent is not None and message.agent is None
             thread.take(_without_usage(message) if counted_apart else message)
         self._seen |= seen
@@ -94,14 +97,18 @@ class _StoresFold:
         thread.window.moment(notes.last_at)
 
     def _once(
-        self, messages: Iterable[AnyMessage], listed: set[str], seen: set[int]
+        self,
+        store: Store,
+        messages: Iterable[AnyMessage],
+        listed: set[str],
+        seen: set[int],
     ) -> Iterator[AnyMessage]:
         """Yield the messages that no other session has told."""
         for message in messages:
             origin = message.inherited_from
             if message.agent in listed or (origin is not None and origin.session in listed):
                 continue
-            key = _key(message)
+            key = _key(message, named=not store.copies_unnamed)
             if key is not None:
                 if key in self._seen:
                     continue
@@ -167,14 +174,20 @@ def _by_record(_: str | None) -> bool:
     return False
 
 
-def _key(message: AnyMessage) -> int | None:
-    """Return what a copy of a message has in common with it; None where nothing names it."""
-    if message.external_id is None or message.at is None:
+def _key(message: AnyMessage, *, named: bool) -> int | None:
+    """Return what a copy of a message has in common with it; None where nothing tells copies.
+
+    ``named``: a copy names its original. Else it has the id that the record has, and its words.
+    """
+    origin = message.inherited_from
+    if origin is not None and origin.id is not None:
+        return hash((origin.session, origin.id))
+    if named or message.external_id is None:
         return None
     words: object = None
-    if isinstance(message, UserMessage | AgentMessage):
+    if isinstance(message, UserMessage | AgentMessage | Reasoning):
         words = words_of(message.content)
     elif isinstance(message, Call):
         words = (message.name, str(message.arguments)[:_ARGUMENTS])
     pointer = message.sources[0].pointer if message.sources else None
-    return hash((message.kind, message.external_id, message.at, pointer, words))
+    return hash((message.kind, message.external_id, pointer, words))

@@ -12,7 +12,7 @@ from collections.abc import Set
 import msgspec
 
 from transcripts.facts.fact import Fact
-from transcripts.model import Message
+from transcripts.model import Message, Usage
 from transcripts.stores.notes import RecordedTotal, Spent
 
 _NAMES = ("input", "output", "cache_read", "cache_write", "reasoning")
@@ -78,12 +78,18 @@ class TokensFold:
         )
 
 
-def add(spent: Spent, more: object) -> None:
-    """Add counts to a sum, name by name; what is not told adds nothing."""
-    for name in _NAMES:
-        count = getattr(more, name)
-        if count is not None:
-            setattr(spent, name, (getattr(spent, name) or 0) + count)
+def add(spent: Spent, more: Usage | Spent | TokenSum) -> None:
+    """Add counts to a sum; what is not told adds nothing."""
+    if more.input is not None:
+        spent.input = (spent.input or 0) + more.input
+    if more.output is not None:
+        spent.output = (spent.output or 0) + more.output
+    if more.cache_read is not None:
+        spent.cache_read = (spent.cache_read or 0) + more.cache_read
+    if more.cache_write is not None:
+        spent.cache_write = (spent.cache_write or 0) + more.cache_write
+    if more.reasoning is not None:
+        spent.reasoning = (spent.reasoning or 0) + more.reasoning
 
 
 def token_sum(spent: Spent, *, cache_in_input: bool) -> TokenSum:

@@ -29,8 +29,13 @@ class WindowFold:
 
     def take(self, message: Message) -> None:
         """Take in when a message was recorded, and when its call ended."""
-        if message.at is not None and message.at_source == "record":
-            self.moment(message.at, message.id)
+        at = message.at
+        if at is not None and message.at_source == "record":
+            # Nearly always it is just the next moment.
+            if self._last is not None and at >= self._last[0]:
+                self._last = (at, message.id)
+            else:
+                self.moment(at, message.id)
         if isinstance(message, Call) and message.ended_at is not None:
             self.moment(message.ended_at, message.id)
 

@@ -105,6 +105,9 @@ class Store(ABC):
     def iter_path(cls, path: Path, *, recover: bool = False) -> Iterator[AnyMessage]:
         """Yield the messages of a session file or directory, in order."""
 
+    copies_unnamed: ClassVar[bool] = False
+    """Whether some release copies a session into another one and does not say so."""
+
     @classmethod
     def is_told_by_words(cls, provenance: str | None, release: str | None) -> bool:
         """Whether who wrote a prompt of this provenance is told by nothing but its words."""

@@ -27,6 +27,7 @@ class ClaudeStore(Store):
     agent: ClassVar[str] = "claude"
     writes_for: ClassVar[str] = writer.WRITES_FOR
     failures: ClassVar[FailureTraits] = FAILURES
+    copies_unnamed: ClassVar[bool] = True
 
     @classmethod
     def locate(cls, home: Path | None) -> Path:

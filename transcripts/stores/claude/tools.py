@@ -79,6 +79,9 @@ def read_call(
     if name == "AskUserQuestion":
         questions = _questions(result, given)
         return UserQuestion(**fields, **outcome(use, result), questions=questions)
+    if (string(given.get("subagent_type")) or "").strip():
+        # What chooses the agent to run hands over a task, whatever the tool is called.
+        return _sub_agent(use, result, fields, given)
     own_name, server = split_name(name)
     fields["name"] = own_name
     fields["server"] = server
