@@ -1,6 +1,7 @@
-"""The wheel, asked from where it is installed: is it small enough, and does it find its data?
+"""The wheel, asked from where it is installed: is it small, does it find its data and its suite?
 
-Run by ``tox -e wheel``, which names the wheel, in an environment that has the wheel alone.
+Run by ``tox -e wheel``, which names the wheel, in an environment that has the wheel and what its
+extra ``suite`` needs.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import conformance
 from conformance.corpus import cases, find_corpus, find_schemas, releases
@@ -32,7 +34,23 @@ def main(wheel: Path) -> None:
         asked = ["schema", str(home), "--agent", agent, "--strict"]
         command = Path(sys.executable).with_name("conformance")
         subprocess.run([command, *asked], check=True)
+    check_as_a_stranger()
     print(f"{wheel.name}: {size} bytes, {sum(1 for _ in cases(corpus))} cases")
+
+
+def check_as_a_stranger() -> None:
+    """Have an adapter checked by the installed suite, found by its entry point alone."""
+    asked = ["--pyargs", "conformance.suite", "--adapter", "entry:codex", "--only", "damage.*"]
+    with TemporaryDirectory() as elsewhere:
+        # Above this directory is no configuration of ours.
+        ran = subprocess.run(
+            [sys.executable, "-m", "pytest", *asked],
+            cwd=elsewhere,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (ran.returncode, " passed in " in ran.stdout) == (0, True), ran.stdout
 
 
 main(Path(os.environ["TOX_PACKAGE"]))
