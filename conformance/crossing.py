@@ -65,7 +65,7 @@ def written(
             crash = f"the writer crashed: {type(error).__name__}: {error}"
             yield home, opened, Crossing(session_id, digest(home), unreadable=crash)
             return
-        yield home, opened, Crossing(session_id, digest(home), made.losses)
+        yield home, opened, Crossing(made.session_id, digest(home), made.losses)
 
 
 def _memory() -> str | None:

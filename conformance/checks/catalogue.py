@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from fnmatch import filter as filter_names
 
 from conformance.checks.again import ReadsAfresh, ReadsWhatGrows
@@ -11,6 +11,7 @@ from conformance.checks.check import Probe
 from conformance.checks.converting import ConvertsASession
 from conformance.checks.damage import ReadsWhatIsLeft
 from conformance.checks.durability import LeavesOnlyTheSession, ListsWhatItWrote
+from conformance.checks.going_on import GoesOnWithWhatIsConverted, GoesOnWithWhatIsWritten
 from conformance.checks.links import ListsNothingOutside, ReadsNothingOutside
 from conformance.checks.listing import ListsWhatIsThere
 from conformance.checks.many_sessions import KeepsManySessions, ListsManySessions
@@ -39,10 +40,15 @@ PROBES: tuple[Probe, ...] = (
     ConvertsASession(),
 )
 
+LIVE: tuple[Probe, ...] = (GoesOnWithWhatIsWritten(), GoesOnWithWhatIsConverted())
+"""What the real CLIs are asked besides, with ``--live``."""
+
+ASKED: tuple[Probe, ...] = (*PROBES, *LIVE)
+
 
 def unknown(only: Collection[str]) -> str | None:
     """Return what to say of the first pattern that no check's id matches, None if there is none."""
-    there = checks()
+    there = checks(ASKED)
     odd = next((one for one in only if not filter_names(there, one)), None)
     if odd is None:
         return None
@@ -50,9 +56,9 @@ def unknown(only: Collection[str]) -> str | None:
     return f"--only {odd}: no check has such a name; there are {', '.join(families)}"
 
 
-def checks() -> dict[str, str]:
+def checks(probes: Sequence[Probe] = PROBES) -> dict[str, str]:
     """Return every check by its id, with its claim in words."""
-    return {check: claim for probe in PROBES for check, claim in probe.checks.items()}
+    return {check: claim for probe in probes for check, claim in probe.checks.items()}
 
 
 HELD: dict[str, str] = {
@@ -67,4 +73,4 @@ HELD: dict[str, str] = {
 
 def claims() -> dict[str, str]:
     """Return the claim of everything that results tell of: of checks, then of what is declared."""
-    return {**checks(), **HELD}
+    return {**checks(ASKED), **HELD}

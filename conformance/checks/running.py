@@ -25,7 +25,7 @@ from conformance.adapters import (
     open_adapter,
 )
 from conformance.adapters.declaration import BadDeclaration, Declaration
-from conformance.checks.catalogue import PROBES
+from conformance.checks.catalogue import ASKED, PROBES
 from conformance.checks.check import (
     CheckReport,
     Lost,
@@ -61,19 +61,23 @@ def check_adapter(
     stores: Collection[str] = (),
     only: Collection[str] = (),
     known: Known | None = None,
+    live: bool = False,
     jobs: int = 1,
     tick: Tick = lambda _: None,
 ) -> CheckReport:
     """Ask an adapter everything that it offers, and return every result in the order of asking.
 
     ``stores`` are the agents and ``only`` patterns of the checks (``read.*``) that are asked for,
-    all if none is named. ``known`` are failures that are known beforehand.
+    all if none is named. ``known`` are failures that are known beforehand. With ``live`` the
+    real CLIs are asked besides.
     :class:`Unusable` if it can't be opened, ends at once or offers nothing: a broken harness is
     no failure of the adapter's.
     """
     try:
         opened = open_adapter(name)
-        about, offers, questions = _planned(opened, stores, only, Place(corpus, schemas, Path()))
+        about, offers, questions = _planned(
+            opened, stores, only, Place(corpus, schemas, Path()), live=live
+        )
     except BadDeclaration:
         raise
     except AdapterError as error:
@@ -110,11 +114,13 @@ def _planned(
     stores: Collection[str],
     only: Collection[str],
     place: Place,
+    *,
+    live: bool,
 ) -> tuple[About, list[str], list[Question]]:
     with opened as adapter:
         agents = [agent for agent in adapter.agents() if not stores or agent in stores]
         offers = [offer for agent in agents for offer in _offers(adapter, agent)]
-        return adapter.about, offers, list(questions(adapter, agents, only, place))
+        return adapter.about, offers, list(questions(adapter, agents, only, place, live=live))
 
 
 def _offers(adapter: Adapter, agent: str) -> Iterator[str]:
@@ -127,14 +133,19 @@ def _offers(adapter: Adapter, agent: str) -> Iterator[str]:
 
 
 def questions(
-    adapter: Adapter, agents: Sequence[str], only: Collection[str], place: Place
+    adapter: Adapter,
+    agents: Sequence[str],
+    only: Collection[str],
+    place: Place,
+    *,
+    live: bool = False,
 ) -> Iterator[Question]:
     """Yield what an adapter is asked of these agents' stores, in the order of asking.
 
     Of an adapter with a file of its own, what that declares goes with each subject.
     """
     declared = declaration_of(adapter.name)
-    for number, probe in enumerate(PROBES):
+    for number, probe in enumerate(ASKED if live else PROBES):
         for agent in agents:
             if not probe.offered(adapter.offers(agent)):
                 continue
@@ -227,7 +238,7 @@ def _ask_all(
         place = Place(corpus, schemas, Path(scratch))
         for question in questions:
             tick(f"{question.subject.name}")
-            yield results_of(PROBES[question.probe], adapter, question.subject, place)
+            yield results_of(ASKED[question.probe], adapter, question.subject, place)
 
 
 def results_of(probe: Probe, adapter: Adapter, subject: Subject, place: Place) -> list[Result]:

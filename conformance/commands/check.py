@@ -25,6 +25,9 @@ from conformance.report.checks import FORMS, Form, form_of, rendered, show
 @click.option("--store", "stores", multiple=True, help="Only what it offers of this agent's store.")
 @click.option("--only", multiple=True, help="Only these checks, such as read.* or write.words.")
 @click.option(
+    "--live", "lives", is_flag=True, help="Let the real CLIs go on with what it writes, besides."
+)
+@click.option(
     "--known",
     "known_path",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -58,6 +61,7 @@ def check_command(
     adapter: str,
     stores: tuple[str, ...],
     only: tuple[str, ...],
+    lives: bool,
     known_path: Path | None,
     flaky_path: Path | None,
     fixes: bool,
@@ -108,6 +112,7 @@ def check_command(
                 schemas,
                 stores=stores,
                 only=only,
+                live=lives,
                 known=None if fixes else listed,
                 jobs=jobs,
                 tick=tick,
