@@ -46,9 +46,10 @@ class Edge(NamedTuple):
     """Where one epoch gives way to the next.
 
     ``between`` are the releases that lie between the two looks and were not looked at.
-    ``changes`` are told for the scenarios that both sides have; ``lost`` and ``won`` are those
-    that only one side has, with why. ``driven_otherwise`` says what our own driver does otherwise,
-    which may be what is seen.
+    ``changes`` are told of the scenarios that the later side has, against the last look before it
+    that has them; ``lost`` and ``won`` are those that only one side has, with why, and
+    ``compared`` which older look a won one is held against. ``driven_otherwise`` says what our own
+    driver does otherwise, which may be what is seen.
     """
 
     before: Look
@@ -57,6 +58,7 @@ class Edge(NamedTuple):
     changes: tuple[Change, ...]
     lost: Mapping[str, str]
     won: Mapping[str, str]
+    compared: Mapping[str, str]
     driven_otherwise: tuple[str, ...]
 
 
@@ -84,11 +86,13 @@ def timeline(found: TimelineFile) -> Timeline:
         epochs.append(Epoch(looks, run[0].digest, len(places), span))
     runs = list(_runs(known))
     driven = {look.version: look.driven_otherwise for look in found.looks}
+    seen: dict[str, Known] = {}
     for one, two in pairwise(runs):
         before, after = one[-1], two[0]
+        seen |= {name: before for name, shape in before.shapes.items() if shape}
         skipped = versions[at[before.look.version] + 1 : at[after.look.version]]
         otherwise = driven[after.look.version]
-        edges.append(_edge(before, after, tuple(skipped), otherwise))
+        edges.append(_edge(before, after, seen, tuple(skipped), otherwise))
     return Timeline(found, tuple(epochs), tuple(edges), len(versions) - len(known))
 
 
@@ -104,19 +108,25 @@ def _runs(known: Sequence[Known]) -> Iterator[list[Known]]:
 
 
 def _edge(
-    before: Known, after: Known, between: tuple[str, ...], driven_otherwise: tuple[str, ...]
+    before: Known,
+    after: Known,
+    seen: Mapping[str, Known],
+    between: tuple[str, ...],
+    driven_otherwise: tuple[str, ...],
 ) -> Edge:
-    shared = [name for name, shape in before.shapes.items() if shape and after.shapes.get(name)]
-    old = {name: shape for name in shared if (shape := before.shapes[name]) is not None}
-    new = {name: after.shapes[name] for name in shared}
+    """Return an edge; ``seen`` are the last looks before it that have each scenario."""
+    new = {name: shape for name, shape in after.shapes.items() if shape and name in seen}
+    old = {name: shape for name in new if (shape := seen[name].shapes[name]) is not None}
     done = [{name for name, shape in one.shapes.items() if shape} for one in (before, after)]
+    won = sorted(done[1] - done[0])
     return Edge(
         before=before.look,
         after=after.look,
         between=between,
         changes=tuple(changes(old, new)),
         lost={name: _why(after.look, name) for name in sorted(done[0] - done[1])},
-        won={name: _why(before.look, name) for name in sorted(done[1] - done[0])},
+        won={name: _why(before.look, name) for name in won},
+        compared={name: seen[name].look.version for name in won if name in seen},
         driven_otherwise=driven_otherwise,
     )
 

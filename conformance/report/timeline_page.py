@@ -190,6 +190,9 @@ def edge_lines(edge: Edge) -> Iterator[str]:
         )
     yield from _scenarios("not recorded any more", edge.lost)
     yield from _scenarios("recorded from here on; before", edge.won)
+    for version in dict.fromkeys(edge.compared.values()):
+        names = ", ".join(f"`{name}`" for name, at in edge.compared.items() if at == version)
+        yield f"{names}: what changed is told against {version}, the last that was recorded"
     if edge.driven_otherwise:
         told = ", ".join(f"`{name}`" for name in edge.driven_otherwise)
         yield f"our own driver does otherwise from here on, which may be what is seen: {told}"

@@ -201,3 +201,17 @@ def test_an_edge_says_whom_it_breaks_counting_what_came_or_went_as_a_whole_once(
     assert (
         "for readers: error `became-nullable`×1, `kind-removed`×1; warning `kind-added`×2" in page
     )
+
+
+def test_over_a_release_that_can_t_be_driven_changes_are_told_against_the_last_that_was() -> None:
+    versions = [f"1.0.{at}" for at in range(3)]
+    releases = [Published(version=version, on="2026-01-01") for version in versions]
+    looks = zip(versions, (EARLY, None, LATE), strict=True)
+    by_version = {version: known(version, shape) for version, shape in looks}
+    file = timeline_file("claude", "@made/up", "2026-12-01", releases, by_version, lambda *_: ())
+    gone, back = timeline(file).edges
+    assert [*gone.lost] == [*back.won] == [FAILS]
+    assert gone.changes == ()
+    assert back.compared == {FAILS: "1.0.0"}
+    assert {change.place for change in back.changes} == {*EARLY, *LATE}
+    assert "against 1.0.0, the last that was recorded" in markdown(timeline(file), [])
