@@ -104,6 +104,9 @@ def test_what_can_t_be_installed_is_told_without_a_place_of_this_machine(
     monkeypatch.setenv("PATH", f"{npm.parent}:/usr/bin:/bin")
     monkeypatch.setenv("TRANSCRIPT_CONFORMANCE_CACHE", str(tmp_path / "cache"))
     look = look_at("copilot", False, "0.0.340").look
-    assert look.why == "`npm install @github/copilot@0.0.340` failed: npm error code E404"
+    assert look.why is not None
+    assert "`npm install @github/copilot@0.0.340`" in look.why
+    assert "E404" in look.why
+    assert str(tmp_path) not in look.why
     assert look.seen == {}
     assert look.wanting
