@@ -32,6 +32,12 @@ from transcripts.stores.base import agents
     show_default=True,
     help="What exit 1 is for: errors of readers; of readers or writers; warnings too; nothing.",
 )
+@click.option(
+    "--accepted",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Changes that you have looked at and accept, beside those that come with the schemas.",
+)
 @format_option("json", "markdown", "junit")
 @click.option("--all", "every", is_flag=True, help="Show each finding for information, not counts.")
 @corpus_option
@@ -39,6 +45,7 @@ def drift_command(
     release: str,
     against: str | None,
     policy: Policy,
+    accepted: Path | None,
     form: str,
     every: bool,
     corpus_directory: Path | None,
@@ -60,7 +67,9 @@ def drift_command(
             before = (
                 _exact(agent, against, corpus, tick) if against else baseline(corpus, agent, exact)
             )
-            report = drift(agent, before, exact, corpus, schemas, policy=policy, tick=tick)
+            report = drift(
+                agent, before, exact, corpus, schemas, own=accepted, policy=policy, tick=tick
+            )
         except BadAcceptance as error:
             raise click.UsageError(str(error)) from error
         except NotRecorded as error:

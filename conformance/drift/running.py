@@ -20,10 +20,15 @@ def drift(
     corpus: Path,
     schemas: Path,
     *,
+    own: Path | None = None,
     policy: Policy = "reader",
     tick: Tick = lambda _: None,
 ) -> DriftReport:
-    """Compare two exact releases of an agent; what is not recorded is installed and recorded."""
+    """Compare two exact releases of an agent; what is not recorded is installed and recorded.
+
+    ``own`` is a list of accepted changes beside that of the schemas.
+    """
+    accepted = [one for path in (schemas / NAME, own) if path for one in load_accepted(path)]
     with (
         obtained(agent, before, after, corpus, schemas, tick) as old,
         obtained(agent, after, before, corpus, schemas, tick) as new,
@@ -32,7 +37,6 @@ def drift(
         if not shared.scenarios:
             raise NotRecorded(_nothing_alike(agent, before, after, shared))
         tick(f"comparing {agent} {before} and {after}")
-        accepted = load_accepted(schemas / NAME)
         found = accept(compare(old.side, new.side), accepted)
         wrong = [*old.failed, *new.failed]
         unread = list(misread(new.side.cases))

@@ -226,7 +226,7 @@ def schemas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def accept(schemas: Path, *entries: dict[str, str]) -> None:
+def accept(schemas: Path, *entries: dict[str, str], name: str = "accepted.toml") -> None:
     whole = {
         "agent": "codex",
         "release": "0.150.0",
@@ -239,7 +239,7 @@ def accept(schemas: Path, *entries: dict[str, str]) -> None:
         "\n".join(["[[accepted]]", *(f"{key} = {json.dumps(value)}" for key, value in one.items())])
         for one in ({**whole, **entry} for entry in entries)
     ]
-    (schemas / "accepted.toml").write_text("\n".join(lines), encoding="utf-8")
+    (schemas / name).write_text("\n".join(lines), encoding="utf-8")
 
 
 def test_what_is_accepted_fails_no_run_any_more(schemas: Path) -> None:
@@ -249,6 +249,15 @@ def test_what_is_accepted_fails_no_run_any_more(schemas: Path) -> None:
     result = run(*PAIR)
     assert result.exit_code == 0
     assert "accepted by a reader: nobody reads it" in result.stdout
+
+
+def test_a_list_of_ones_own_is_taken_beside_that_of_the_schemas(schemas: Path) -> None:
+    errors = [one["fingerprint"] for one in document(*PAIR)["findings"] if one["reader"] == "error"]
+    accept(schemas, *({"fingerprint": one} for one in errors[:1]))
+    accept(schemas, *({"fingerprint": one} for one in errors[1:]), name="mine.toml")
+    assert run(*PAIR).exit_code == 1
+    assert run(*PAIR, "--accepted", str(schemas / "mine.toml")).exit_code == 0
+    assert run(*PAIR, "--accepted", str(schemas / "none.toml")).exit_code == 2
 
 
 def test_what_is_accepted_and_not_there_any_more_fails_the_run_of_its_release(

@@ -174,12 +174,16 @@ def there(tmp_path: Path) -> Path:
         "what, said = sys.argv[1:3], sys.argv[3:]\n"
         "given = dict(zip(said, said[1:]))\n"
         "if what == ['issue', 'list']:\n"
-        "    print(next((n for n, it in issues.items() if it['label'] == given['--label']), ''))\n"
+        "    asked = given['--label'], given['--state']\n"
+        "    found = [n for n, it in issues.items() if (it['label'], it['state']) == asked]\n"
+        "    told = [n if given['--json'] == 'number' else issues[n]['title'] for n in found]\n"
+        "    print('\\n'.join(told[:1] if given['--jq'].startswith('.[0]') else told))\n"
         "elif what[0] == 'issue':\n"
         "    body = pathlib.Path(given['--body-file']).read_text()\n"
         "    number = said[0] if what[1] == 'edit' else str(len(issues) + 1)\n"
         "    label = issues[number]['label'] if what[1] == 'edit' else given['--label']\n"
-        "    issues[number] = {'label': label, 'title': given['--title'], 'body': body}\n"
+        "    told = {'label': label, 'title': given['--title'], 'body': body, 'state': 'open'}\n"
+        "    issues[number] = told\n"
         "kept.write_text(json.dumps(issues))\n"
     )
     (programs / "gh").write_text(f"#!{sys.executable}\n{github}")
@@ -242,3 +246,14 @@ def test_a_night_opens_an_issue_where_readers_break_once_and_none_where_they_do_
         assert issue["title"] == "Drift: codex 0.145.0 → 0.150.0"
         assert issue["body"].startswith("# codex 0.145.0 → 0.150.0\n")
         assert issue["body"].endswith("[The run that found it](https://example.com/run/1)\n")
+    # Somebody closes it: the same is not told again, what another release breaks is.
+    kept = there / "issues.json"
+    kept.write_text(kept.read_text().replace('"open"', '"closed"'))
+    assert steps(there, report).returncode == 0
+    assert len(json.loads(kept.read_text())) == 1
+    body.write_text(body.read_text().replace("→ 0.150.0", "→ 0.151.0"))
+    assert steps(there, report).returncode == 0
+    assert [it["title"] for it in json.loads(kept.read_text()).values()] == [
+        "Drift: codex 0.145.0 → 0.150.0",
+        "Drift: codex 0.145.0 → 0.151.0",
+    ]
