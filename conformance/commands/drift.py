@@ -99,5 +99,5 @@ def _exact(agent: str, version: str, corpus: Path, tick: Tick) -> str:
     from live.agents.base import driver_class  # noqa: PLC0415 - a recorded pair needs no driver
     from live.releases import resolve  # noqa: PLC0415
 
-    tick(f"{agent}: asking npm which release {version} is")
+    tick(f"{agent}: looking for release {version}")
     return resolve(driver_class(agent).package, version)
