@@ -65,6 +65,6 @@ def test_nothing_is_left_of_it(jobs: str, at_terminal: bool, tmp_path: Path) -> 
             check.terminate()
         _, said = check.communicate(timeout=60)
     assert b"Traceback" not in said, said.decode()
-    assert check.returncode == (1 if at_terminal else 128 + signal.SIGTERM)
+    assert check.returncode == 128 + (signal.SIGINT if at_terminal else signal.SIGTERM)
     assert [one for one in seen.glob("[0-9]*") if _is_there(int(one.name))] == []
     assert list(scratch.iterdir()) == []
