@@ -67,7 +67,7 @@ def conversation(transcript: Transcript, messages: Sequence[AnyMessage]) -> None
     for message in messages:
         console.print(_message(message), soft_wrap=True)
     for damage in transcript.damage:
-        console.print(Text(_damage(damage), style="yellow"))
+        console.print(Text(damage_line(damage), style="yellow"))
     for unread in transcript.unread:
         if not unread.known:
             console.print(Text(f"unknown record kind {unread.record}: {unread.count}", "yellow"))
@@ -85,7 +85,7 @@ def written(
     for name, count in sorted(counts.items()):
         console.print(Text(f"  {name}: {count}", style="yellow"))
     for fault in damage:
-        console.print(Text(f"  recovered from {_damage(fault)}", style="yellow"))
+        console.print(Text(f"  recovered from {damage_line(fault)}", style="yellow"))
     place = f" in {plain(cwd)}" if cwd else ""
     console.print(Text(f"resume{place} with: {' '.join(resume)}", style="bold"))
 
@@ -115,7 +115,8 @@ def _message(message: AnyMessage) -> Text:
     return text.append("\n")
 
 
-def _damage(damage: Damage) -> str:
+def damage_line(damage: Damage) -> str:
+    """Return a fault of a file in a line."""
     place = damage.source + (f":{damage.line}" if damage.line is not None else "")
     return f"{place}: {damage.kind}: {damage.why}"
 

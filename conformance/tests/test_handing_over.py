@@ -203,6 +203,18 @@ def test_the_failures_of_a_session_are_listed_for_people_and_for_machines(tmp_pa
     assert max(map(len, shown.splitlines())) <= 80
 
 
+def test_what_a_damaged_file_still_tells_of_its_failures_is_said_to_be_recovered(tmp_path: Path):
+    path = claude_session(tmp_path / "source")
+    path.write_bytes(path.read_bytes() + b'{"type": "assis')
+    refused = transcripts("failures", str(path), home=tmp_path)
+    assert refused.returncode == 2
+    assert b":8" in refused.stderr
+    arguments = ["failures", str(path), "--recover", "--format", "json"]
+    told = document(transcripts(*arguments, home=tmp_path), "failures")
+    assert [one["kind"] for one in told["failures"]] == ["RateLimited"]
+    assert [one["line"] for one in told["damage"]] == [8]
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from transcripts.display import plain
+from transcripts.display import damage_line, plain
 from transcripts.handoff.failures import LABELS, Failure, FailureReport
 from transcripts.handoff.preparing import Preparation
 
@@ -33,6 +33,8 @@ def show_failures(report: FailureReport) -> None:
     console.print(f"{count or 'no'} failure{'' if count == 1 else 's'} recorded")
     if not report.knowable:
         console.print(Text("which proves nothing: see the notes", style="yellow"))
+    for fault in report.damage:
+        console.print(Text(f"read around {damage_line(fault)}", style="yellow"))
     for note in report.notes:
         if not report.failures and note.note in _OF_WHAT_IS_LISTED:
             continue

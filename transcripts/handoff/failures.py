@@ -7,7 +7,7 @@ tell of, whose last record decides; the others are listed with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +15,15 @@ import msgspec
 
 from transcripts.errors import NoSuchFailure
 from transcripts.handoff.classifying import ClassifiedBy, Verdict, classify
-from transcripts.model import AgentMessage, AnyMessage, Error, Other, Transcript, UserMessage
+from transcripts.model import (
+    AgentMessage,
+    AnyMessage,
+    Damage,
+    Error,
+    Other,
+    Transcript,
+    UserMessage,
+)
 from transcripts.narration import content_text
 from transcripts.stores.base import agents, store_class
 from transcripts.stores.failing import FailureKind, FailureTraits, NoteId
@@ -82,7 +90,7 @@ class FailureReport(msgspec.Struct, frozen=True, kw_only=True):
     """What ``transcripts failures --format json`` prints.
 
     ``knowable`` is false where an empty list means nothing: the release records no failures, or
-    nobody knows which release it was.
+    nobody knows which release it was. ``damage`` is what ``--recover`` read around.
     """
 
     agent: str
@@ -91,6 +99,7 @@ class FailureReport(msgspec.Struct, frozen=True, kw_only=True):
     failures: tuple[Failure, ...]
     knowable: bool
     notes: tuple[Note, ...]
+    damage: tuple[Damage, ...] = ()
 
 
 # ------------------------------------------------------------------ finding
@@ -101,7 +110,7 @@ def find_failures(transcript: Transcript) -> tuple[Failure, ...]:
     traits = _traits(transcript)
     messages = transcript.messages
     groups = _groups(messages)
-    spoken = [index for index, message in enumerate(messages) if _speaks(message)]
+    spoken = {message.agent: index for index, message in enumerate(messages) if _speaks(message)}
     return tuple(
         _failure(number, group, messages, spoken, traits) for number, group in enumerate(groups, 1)
     )
@@ -126,6 +135,7 @@ def report_failures(transcript: Transcript) -> FailureReport:
         failures=failures,
         knowable=bool(recorded or failures),
         notes=tuple(notes),
+        damage=transcript.damage,
     )
 
 
@@ -154,7 +164,7 @@ def _failure(
     number: int,
     group: Sequence[int],
     messages: Sequence[AnyMessage],
-    spoken: Iterable[int],
+    spoken: Mapping[str | None, int],
     traits: FailureTraits,
 ) -> Failure:
     errors = [message for index in group if isinstance(message := messages[index], Error)]
@@ -167,9 +177,7 @@ def _failure(
         kind=verdict.kind,
         text=last.text,
         at=last.at,
-        recovered=any(
-            later > index and messages[later].agent in (None, last.agent) for later in spoken
-        ),
+        recovered=max(spoken.get(last.agent, -1), spoken.get(None, -1)) > index,
         retried=last.provenance == "retried",
         raw=last.raw,
         subtype=last.failure,
