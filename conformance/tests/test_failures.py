@@ -229,6 +229,8 @@ def classified(text: str = "", agent: str = "claude", **more: Any) -> tuple[str,
         ({"failure": "server_error", "status_code": 529}, "Overloaded"),
         ({"failure": "server_error", "status_code": 500, "text": "rate limit"}, "ApiError"),
         ({"failure": "server_error", "raw": {"apiErrorType": "overloaded_error"}}, "Overloaded"),
+        ({"failure": "server_error", "raw": {"apiErrorType": "rate_limit_error"}}, "RateLimited"),
+        ({"failure": "invalid_request", "status_code": 401}, "ApiError"),
         ({"failure": "invalid_request", "text": "prompt is too long"}, "MaxTokens"),
         ({"failure": "invalid_request", "text": "violates our Usage Policy"}, "Refusal"),
         ({"failure": "invalid_request", "text": "rate limit"}, "ApiError"),
@@ -261,6 +263,9 @@ def test_what_decided_is_said():
     assert classified("API Error: 429", status_code=429) == ("RateLimited", "wording")
     assert classified("hm", status_code=429, agent="copilot") == ("RateLimited", "status")
     assert classified("hm") == ("Unknown", None)
+    # A status that only says the same again decides nothing.
+    failed = {"apiErrorStatus": 500}
+    assert classified(failure="server_error", status_code=500, raw=failed)[1] == "subtype"
     connection: dict[str, Any] = {
         "failure": "http_connection_failed",
         "status_code": 401,
@@ -280,6 +285,7 @@ def test_only_words_of_the_agent_say_that_it_went_on():
 
     assert not recovered()
     assert not recovered(asks("continue"), runs("ls"), says("  \n"), injects("Stop hook"))
+    assert not recovered(says("No response requested.", author="harness"))
     assert recovered(asks("continue"), says("Right."))
     # What a task's agent says is not the conversation going on; the reverse is.
     assert not recovered(says("Looking.", agent="child"))
@@ -320,6 +326,10 @@ def test_the_last_failure_that_ended_it_is_cut_at_and_a_survived_one_only_by_num
     report = report_failures(survived_and_ended())
     assert choose_failure(report).number == 2
     assert choose_failure(report, 1).recovered
+    twice = talk(asks("one"), says("1"), asks("two"), fails(), asks("two!"), fails())
+    assert choose_failure(report_failures(twice)).number == 2
+    below = talk(asks("one"), fails(), fails(agent="child"))
+    assert choose_failure(report_failures(below)).agent is None
     with pytest.raises(NoSuchFailure, match=r"no failure 3.*records 2"):
         choose_failure(report, 3)
     with pytest.raises(NoSuchFailure, match="no failure 0"):

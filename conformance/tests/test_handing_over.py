@@ -14,6 +14,7 @@ from conformance.corpus import Case
 from conformance.tests.claude_rows import Rows, calls, save
 from conformance.tests.claude_rows import says as block
 from conformance.tests.copilot_events import Events, bash
+from conformance.tests.talks import asks, fails, says, talk
 from conformance.tests.test_codex_store_reading import framed
 from conformance.tests.test_transcripts_command import document, transcripts
 from transcripts.handoff.preparing import prepare
@@ -256,6 +257,12 @@ def test_a_prompt_for_people_drives_no_terminal(tmp_path: Path):
     assert run.returncode == 0, run.stderr
     assert b"Paint ]0;mine them." in run.stdout
     assert b"\x1b" not in run.stdout
+
+
+def test_a_request_is_still_open_though_words_were_said_before_the_failure():
+    transcript = talk(asks("Paint them."), says("On it."), fails())
+    assert prepare(transcript, cut=True, trim=True).request == "Paint them."
+    assert prepare(transcript, trim=True).request is None
 
 
 ENDED = [
