@@ -10,7 +10,7 @@ from conformance.coverage import coverage
 from conformance.index import INDEX, index_text
 from conformance.livechecks import stored
 from conformance.peers import stored as scored
-from conformance.report import live_page
+from conformance.report import facts_page, live_page
 from conformance.report.coverage import page
 from conformance.report.drift_markdown import rules_table
 from conformance.report.hooks import blind_spots
@@ -41,6 +41,8 @@ def generated(corpus: Path, cells: Callable[[], Sequence[Cell]]) -> dict[Path, s
     files |= timeline_pages(corpus, *sorted((ROOT / "docs" / "drift").glob("*.json")))
     scores = ROOT / "docs" / "scoreboard.json"
     files |= scoreboard.pages(scores, scored.load(scores))
+    facts = ROOT / "docs" / "facts.md"
+    files[facts] = placed(facts, facts_page.tables(corpus), "facts")
     hooks = ROOT / "docs" / "hooks.md"
     files[hooks] = placed(hooks, blind_spots(), "dialects")
     drift = ROOT / "docs" / "drift.md"

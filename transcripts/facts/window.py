@@ -51,7 +51,7 @@ class WindowFold:
     def fact(self) -> Fact[Window]:
         """Return the window."""
         if self._first is None or self._last is None:
-            return Fact(unavailable="no record says when it was written")
+            return Fact(unavailable="its records do not say when they were written")
         ends = (self._first[1], self._last[1])
         return Fact(
             value=Window(first=self._first[0], last=self._last[0]),
