@@ -17,7 +17,7 @@ _NAMES = {"claude": "Claude Code", "codex": "Codex", "copilot": "Copilot CLI"}
 _ALIKE = ("two-turns", "plain-exchange")
 """Scenarios that every release was recorded in."""
 
-_RESTS_ON: Mapping[str, tuple[str, str, str]] = {
+_RESTS_ON: Mapping[str, tuple[str, ...]] = {
     "tool_calls": (
         "`tool_use` blocks of the main thread",
         "calls of this rollout, by whichever vocabulary tells them, each once",
