@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from conformance.adapters import Adapter, Failed, Offer
 from conformance.checks.check import Place, Probe, Subject, Told
 from conformance.checks.homes import laid, session_file
+from conformance.checks.times import odd_times, recorded_times
 from conformance.corpus import Case, cases, load_case, opened, releases
 from conformance.truth import asked_for, faults
 from transcripts.serialise import to_json
@@ -40,6 +41,7 @@ class ReadsTheScript(Probe):
         "read.circumstances": "what was rewound, copied, queued or summed up is told apart",
         "read.attachments": "pictures and sealed parts are there, byte for byte",
         "read.harness": "what a CLI says by itself is taken for nobody's words",
+        "read.times": "a time that is told is one that the session's files say, in its zone",
         "read.session": "the session's id, directory and release are the recorded ones",
     }
 
@@ -49,9 +51,10 @@ class ReadsTheScript(Probe):
 
     def subjects(self, place: Place, agent: str) -> Iterator[Subject]:
         """Yield every recording of the agent's CLI."""
+        always = ("read.answers", "read.session", "read.times")
         for case in cases(place.corpus, agent):
             at_stake = {f"read.{aspect}" for aspect in asked_for(case)}
-            yield Subject(case.name, agent, {*at_stake, "read.answers", "read.session"})
+            yield Subject(case.name, agent, {*at_stake, *always})
 
     def ask(self, adapter: Adapter, subject: Subject, place: Place) -> Iterator[Told]:
         """Read the session and hold it against the script."""
@@ -59,8 +62,11 @@ class ReadsTheScript(Probe):
         with opened(case) as home:
             transcript = adapter.read(subject.agent, home, case.facts.session_id)
             cwd, release = recorded_cwd(case, home), recorded_release(case, home)
+            times = recorded_times(home)
         for fault in faults(case, transcript):
             yield Told(f"read.{fault.aspect}", fault.words)
+        for odd in odd_times(transcript, times):
+            yield Told("read.times", odd)
         for name, found, wanted in (
             ("agent", transcript.agent, case.facts.agent),
             ("session_id", transcript.session_id, case.facts.session_id),

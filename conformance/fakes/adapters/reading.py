@@ -6,6 +6,7 @@ import json
 import os
 import uuid
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -61,6 +62,13 @@ class DropsExitCodes(ReadsWrongly):
     def message(self, message: Any) -> Any:
         gone = isinstance(message, CommandExecution)
         return replace(message, exit_code=None, exit_code_source=None) if gone else message
+
+
+class TakesTimesForLocal(ReadsWrongly):
+    fails: ClassVar[Failing] = {"read.times": SCENARIOS, "round-trip.kept": MADE}
+
+    def message(self, message: Any) -> Any:
+        return replace(message, at=message.at and message.at - timedelta(hours=2))
 
 
 class DropsAnswers(ReadsWrongly):
