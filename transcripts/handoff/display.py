@@ -65,10 +65,10 @@ def show_preparation(prepared: Preparation) -> None:
     """Print what was done to a conversation before it was written."""
     console = Console(soft_wrap=True)
     if cut := prepared.cut:
-        what = f"cut before failure {cut.number} ({LABELS[cut.kind]}): {cut.dropped} messages less"
+        what = f"cut before failure {cut.number} ({LABELS[cut.kind]}), messages left out: {cut.dropped}"
         console.print(Text(what))
     if trimmed := prepared.trimmed:
-        console.print(Text(f"trimmed: {len(trimmed.dropped)} unfinished messages less"))
+        console.print(Text(f"trimmed, unfinished messages left out: {len(trimmed.dropped)}"))
         for name, request in (
             ("asked, and left out", trimmed.dropped_request),
             ("asked, and not answered", trimmed.outstanding_request),
