@@ -65,8 +65,8 @@ def show_preparation(prepared: Preparation) -> None:
     """Print what was done to a conversation before it was written."""
     console = Console(soft_wrap=True)
     if cut := prepared.cut:
-        what = f"cut before failure {cut.number} ({LABELS[cut.kind]}), messages left out: {cut.dropped}"
-        console.print(Text(what))
+        where = f"cut before failure {cut.number} ({LABELS[cut.kind]})"
+        console.print(Text(f"{where}, messages left out: {cut.dropped}"))
     if trimmed := prepared.trimmed:
         console.print(Text(f"trimmed, unfinished messages left out: {len(trimmed.dropped)}"))
         for name, request in (
