@@ -374,6 +374,27 @@ def test_files_are_those_that_were_changed(tmp_path: Path) -> None:
     ]
 
 
+def test_files_that_a_command_changed_are_those_that_the_cli_found(tmp_path: Path) -> None:
+    diff = {
+        "files": [{"filePath": "/w/a", "hunks": [], "created": True}, {"filePath": "/w/b"}],
+        "changedFiles": ["/w/a", "/w/b", "/w/c"],
+        "moreFiles": 2,
+    }
+    found = read(
+        tmp_path,
+        said(1, "sort them", **HUMAN),
+        answered(2, call("Bash", "toolu_1", command="sed -i s/a/b/ *")),
+        result(3, "toolu_1", "", toolUseResult={"stdout": "", "bashEditDiff": diff}),
+        answered(4, words("sorted")),
+    ).facts.changed_files
+    assert [(one.path, one.operations, one.stated) for one in found.value or ()] == [
+        ("/w/a", ["add"], True),
+        ("/w/b", ["update"], True),
+        ("/w/c", ["update"], False),
+    ]
+    assert found.partial == "left out: 2 files that commands changed and the CLI only counted"
+
+
 def test_requests_are_those_that_commands_opened(tmp_path: Path) -> None:
     assert requests(with_requests(tmp_path).facts) == [("a/b", 4, "create"), ("a/b", 4, "merge")]
 

@@ -16,6 +16,7 @@ import msgspec
 
 from transcripts.facts.fact import Fact
 from transcripts.model import Call, FileChange, Location, Message
+from transcripts.stores.notes import ShellChange
 
 Operation = Literal["add", "update", "delete", "move"]
 Source = Literal["record", "patch", "arguments"]
@@ -49,6 +50,7 @@ class ChangedFilesFold:
     def __init__(self) -> None:
         self._changes: dict[str, _Change] = {}
         self._unexpanded = 0
+        self._more = 0
 
     def take(self, message: Message) -> None:
         """Take in a message of the thread's own."""
@@ -64,6 +66,13 @@ class ChangedFilesFold:
         if not found:
             for path, operation, source in _named(message):
                 self._add(path, operation or "update", source, operation is not None, message.id)
+
+    def by_shell(self, change: ShellChange) -> None:
+        """Take in what the CLI found out that a command changed."""
+        self._more += change.more
+        for path, operation in change.files.items():
+            stated = operation is not None
+            self._add(path, operation or "update", "record", stated, change.message)
 
     def _add(
         self, path: str, operation: Operation, source: Source, stated: bool, message: str
@@ -108,9 +117,12 @@ class ChangedFilesFold:
             for path, one in sorted(changes.items())
         ]
         evidence = (one for _, change in sorted(changes.items()) for one in change.evidence)
-        partial = None
-        if self._unexpanded:
-            partial = f"{self._unexpanded} paths with a variable of a shell are left out"
+        left_out = (
+            (self._unexpanded, "paths with a variable of a shell"),
+            (self._more, "files that commands changed and the CLI only counted"),
+        )
+        said = [f"{count} {what}" for count, what in left_out if count]
+        partial = f"left out: {', '.join(said)}" if said else None
         return Fact(
             value=value,
             evidence=tuple(dict.fromkeys(evidence)),

@@ -83,6 +83,8 @@ class SheetFold:
         notes = self.notes
         self.main.window.moment(notes.first_at)
         self.main.window.moment(notes.last_at)
+        for change in notes.shell_changes:
+            self.main.changed_files.by_shell(change)
         return FactsSheet(
             schema_version=SCHEMA_VERSION,
             agent=notes.agent,

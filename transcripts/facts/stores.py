@@ -95,6 +95,8 @@ class _StoresFold:
         self._links += notes.pull_requests
         thread.window.moment(notes.first_at)
         thread.window.moment(notes.last_at)
+        for change in notes.shell_changes:
+            thread.changed_files.by_shell(change)
 
     def _once(
         self,

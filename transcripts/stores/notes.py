@@ -8,6 +8,7 @@ way; who does not ask for them pays nothing.
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 import msgspec
 
@@ -35,6 +36,17 @@ class RecordedTotal(msgspec.Struct, frozen=True, kw_only=True):
     record: str
     source: Location
     inherited: int = 0
+
+
+class ShellChange(msgspec.Struct, frozen=True, kw_only=True):
+    """Files that a command changed, as the CLI found out by itself.
+
+    An operation is None where it is not said. ``more`` counts files that the record leaves out.
+    """
+
+    message: str
+    files: dict[str, Literal["add", "update", "delete"] | None]
+    more: int = 0
 
 
 class Spent(msgspec.Struct, kw_only=True):
@@ -70,6 +82,7 @@ class Notes(msgspec.Struct, kw_only=True):
     spent: Spent | None = None
     pull_requests: list[LinkedPullRequest] = msgspec.field(default_factory=list)
     copied_aside: dict[str, Location] = msgspec.field(default_factory=dict)
+    shell_changes: list[ShellChange] = msgspec.field(default_factory=list)
     unstamped: set[str] = msgspec.field(default_factory=set)
     unended: set[str] = msgspec.field(default_factory=set)
     unread: tuple[Unread, ...] = ()

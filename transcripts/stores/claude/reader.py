@@ -54,6 +54,7 @@ def iterate(path: Path, *, recover: bool, notes: Notes | None = None) -> Iterato
         notes.agent = AGENT
         opened.session.unstamped = notes.unstamped
         opened.session.unended = notes.unended
+        opened.session.shell_changes = notes.shell_changes
         take_down(notes, opened.gathered, opened.main)
     found = False
     for message in opened.messages():

@@ -16,6 +16,7 @@ from transcripts.stores.claude.reading.glances import usage_of
 from transcripts.stores.claude.reading.lookahead import Lookahead
 from transcripts.stores.claude.reading.rows import Row, instant
 from transcripts.stores.claude.tools import Checklist
+from transcripts.stores.notes import ShellChange
 
 SYNTHETIC = "<synthetic>"
 PROVIDER = "anthropic"
@@ -27,7 +28,7 @@ class Session(msgspec.Struct, kw_only=True):
     ``inherited`` maps the uuids of copied rows to the session that they are from; ``stamping``
     are the releases whose rows say where a prompt came from, ``unstamped`` the ids of the
     prompts of such a release that don't say it, ``unended`` those of the messages whose answer
-    was counted before it ended.
+    was counted before it ended; ``shell_changes`` are the files that commands changed.
     """
 
     scope: str
@@ -36,6 +37,7 @@ class Session(msgspec.Struct, kw_only=True):
     used: set[str] = msgspec.field(default_factory=set)
     unstamped: set[str] = msgspec.field(default_factory=set)
     unended: set[str] = msgspec.field(default_factory=set)
+    shell_changes: list[ShellChange] = msgspec.field(default_factory=list)
     checklist: Checklist = msgspec.field(default_factory=dict)
     damage: list[Damage] = msgspec.field(default_factory=list)
     unread: Counter[tuple[str, bool]] = msgspec.field(default_factory=Counter)

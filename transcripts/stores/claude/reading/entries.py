@@ -137,6 +137,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     agent_type: Any = None
     answers: Any = None
     background_task_id: Any = None
+    bash_edit_diff: Any = None
     content: Any = None
     duration_ms: Any = None
     duration_seconds: Any = None

@@ -26,6 +26,7 @@ from transcripts.stores.claude.reading.entries import Entry, Thought, ToolResult
 from transcripts.stores.claude.reading.notifications import Notification
 from transcripts.stores.claude.reading.results import Result, Use, text_of
 from transcripts.stores.claude.reading.rows import Row, time_of
+from transcripts.stores.claude.reading.shell_changes import changed_by_shell
 from transcripts.stores.claude.tools import read_call
 from transcripts.stores.claude.wordings import is_usage_limit, stated_status
 
@@ -114,6 +115,9 @@ def _call(row: Row, entry: Entry, position: int, block: ToolUse, context: Contex
     message = read_call(use, result, fields, context.session.checklist)
     if result is not None and message.status == "declined" and _was_running(result, context):
         message = msgspec.structs.replace(message, status="cancelled")
+    found = None if result is None else result.details.bash_edit_diff
+    if found is not None and context.agent is None and message.inherited_from is None:
+        context.session.shell_changes += changed_by_shell(message.id, found)
     ends = context.ahead.ends
     if not ends:
         return message
