@@ -41,7 +41,7 @@ _RESTS_ON: Mapping[str, tuple[str, ...]] = {
         "commands that ran",
     ),
     "changed_files": (
-        "copies put aside (`file-history-*`), `bashEditDiff`; then patch headers, then the calls' paths",
+        "copies put aside (`file-history-*`), `bashEditDiff`, patch headers, paths of calls",
         "patch events, then patch headers",
         "patch headers, then the calls' paths",
     ),

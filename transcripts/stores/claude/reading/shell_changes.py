@@ -1,4 +1,4 @@
-"""The files that a shell command changed: from 2.1.269 on they are found and kept with the result."""
+"""The files that a shell command changed: from 2.1.269 on they are kept with its result."""
 
 from __future__ import annotations
 
