@@ -42,6 +42,10 @@ from conformance.matrix import Tick
 from transcripts.losses import LossId
 
 
+_LONGEST_WHY = 2000
+"""So many characters of a reason are kept: an adapter may answer with a whole file."""
+
+
 class Unusable(Exception):
     """The adapter could not be asked at all, which says nothing of what it would answer."""
 
@@ -292,4 +296,5 @@ def _at_stake(subject: Subject) -> list[str]:
 
 
 def _result(check: str, subject: Subject, verdict: Verdict, why: str) -> Result:
-    return Result(check=check, case=subject.name, verdict=verdict, why=why)
+    short = why if len(why) <= _LONGEST_WHY else f"{why[:_LONGEST_WHY]}…"
+    return Result(check=check, case=subject.name, verdict=verdict, why=short)
