@@ -41,7 +41,6 @@ from conformance.checks.known import Known, judged
 from conformance.matrix import Tick
 from transcripts.losses import LossId
 
-
 _LONGEST_WHY = 2000
 """So many characters of a reason are kept: an adapter may answer with a whole file."""
 
