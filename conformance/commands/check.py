@@ -126,6 +126,8 @@ def check_command(
     _tell(report, form, targets)
     if report.summary.failed:
         sys.exit(FAILED)
+    if report.summary.skipped == len(report.results) > 0:
+        raise CouldNotRun(f"none of these checks could be asked: {report.results[0].why}")
 
 
 def _tell(report: CheckReport, form: Form, targets: Sequence[Path]) -> None:

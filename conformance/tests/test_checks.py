@@ -21,6 +21,7 @@ from conformance.checks.catalogue import PROBES, checks
 from conformance.checks.check import Place
 from conformance.checks.running import Unusable, check_adapter, questions, results_of
 from conformance.cli import conformance
+from conformance.commands.running import CouldNotRun
 from conformance.corpus import find_corpus, find_schemas, releases
 from conformance.shapes import schema_of
 from transcripts.model import CommandExecution, Transcript
@@ -176,6 +177,29 @@ def test_a_pattern_that_no_check_has_is_misuse() -> None:
     done = _run(["entry:codex", "--only", "read.*", "--only", "raed.*"])
     assert done.exit_code == 2
     assert "--only raed.*: no check has such a name; there are read.*, damage.*" in done.stderr
+
+
+_SKIPS = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["cmd"] == "stop":
+        break
+    about = {"name": "skips", "version": "1", "language": "Python"}
+    ok = {"reply": "ok", "protocol": 1, "adapter": about, "stores": {"codex": {"read": True}}}
+    said = ok if asked["cmd"] == "start" else {"reply": "skipped", "why": "not on this machine"}
+    print(json.dumps({"seq": asked["seq"], **said}), flush=True)
+"""
+
+
+def test_what_is_skipped_whole_could_not_be_asked(small_corpus: Path, tmp_path: Path) -> None:
+    program = tmp_path / "skips.py"
+    program.write_text(_SKIPS, "utf-8")
+    command = shlex.join(["exec:" + sys.executable, str(program)])
+    done = _run([command, "--corpus", str(small_corpus), "--only", "read.*"])
+    assert isinstance(done.exception, CouldNotRun)
+    assert "not on this machine" in str(done.exception)
+    assert "0 passed, 0 failed" in done.stdout
 
 
 def test_a_report_that_cannot_be_written_is_shown_and_misuse(small_corpus: Path) -> None:
