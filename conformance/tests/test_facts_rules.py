@@ -348,6 +348,17 @@ def test_a_spawn_is_listed_without_its_transcript_and_ends_as_its_call_says(tmp_
     assert found.subagents == []
 
 
+def test_of_a_session_that_is_gone_only_what_its_agents_did_is_known(tmp_path: Path) -> None:
+    with_a_child(tmp_path)
+    folder = tmp_path / ".claude" / "projects" / "-w" / SESSION
+    folder.with_suffix(".jsonl").unlink()
+    found = facts_of_path(str(folder), "claude")
+    assert found.facts.tool_calls.value is None
+    assert found.facts.human_turns.value is None
+    assert [one.outcome for one in found.facts.subagents.value or ()] == ["unknown"]
+    assert found.subagents[0].facts.tool_calls.value == 2
+
+
 def test_a_mark_decides_who_typed_and_each_exclusion_says_why(tmp_path: Path) -> None:
     facts = with_marks(tmp_path).facts
     assert texts(facts) == [

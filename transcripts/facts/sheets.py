@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from transcripts.facts.fact import Fact
 from transcripts.facts.sheet import SCHEMA_VERSION, Facts, FactsSheet, SubagentFacts, ThreadFold
@@ -53,6 +54,7 @@ class SheetFold:
         self.main = ThreadFold(notes)
         self._threads: dict[str, ThreadFold] = {}
         self._callers: dict[str, str | None] = {}
+        self._has_main = False
 
     def take(self, messages: Iterable[AnyMessage]) -> None:
         """Take in messages, in order."""
@@ -65,6 +67,7 @@ class SheetFold:
                 turns.previous = None
             agent = message.agent
             if agent is None:
+                self._has_main = True
                 main.take(message)
                 continue
             fold = threads.get(agent)
@@ -90,10 +93,19 @@ class SheetFold:
             agent=notes.agent,
             session_id=notes.session_id,
             cli_version=notes.cli_version,
-            facts=self._facts(self.main, of_session=True),
+            facts=self._of_session(),
             subagents=[self._subagent(agent, fold) for agent, fold in self._threads.items()],
             unread=notes.unread,
         )
+
+    def _of_session(self) -> Facts:
+        if self._has_main:
+            return self._facts(self.main, of_session=True)
+        # Nothing is known of what is not there: it is not that nothing was done.
+        gone = Fact[Any](unavailable="only its subagents' transcripts are left")
+        facts: dict[str, Any] = dict.fromkeys(Facts.__struct_fields__, gone)
+        facts["subagents"] = self.main.subagents.fact()
+        return Facts(**facts)
 
     def _subagent(self, agent: str, fold: ThreadFold) -> SubagentFacts:
         caller = self._callers[agent]
