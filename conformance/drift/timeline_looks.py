@@ -32,6 +32,12 @@ from live.running import Run, perform
 _RECORDING = Lock()
 """One CLI at a time in one process; another thread may install the next release meanwhile."""
 
+_NO_REGISTRY = (
+    *("EAI_AGAIN", "ENOTFOUND", "ECONNREFUSED", "ECONNRESET", "ENETUNREACH", "ETIMEDOUT"),
+    *("npm is not installed", "took more than"),
+)
+"""What says nothing of a release: a search ends there, and nothing is kept."""
+
 _MOST_WORDS = 200
 _WANTS_NODE = re.compile(r"requires Node\.js v(\d+)")
 _OUR_PLACES = re.compile(r"(?:--prefix \S+ )?(?:--\S+ )*|(?<![\w.])/(?:tmp|root|home|srv|work)/\S*")
@@ -110,6 +116,8 @@ def _look(agent: str, version: str, target: Path) -> Look:
                         why = seen.pop(name).why
                         break
     except ReleaseError as error:
+        if any(word in str(error) for word in _NO_REGISTRY):
+            raise
         why = _worded(error)
     return Look(
         agent=agent,

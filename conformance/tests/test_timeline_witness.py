@@ -16,7 +16,7 @@ from conformance.drift.timeline_shapes import shape_of
 from conformance.generated import ROOT
 from live.agents.base import driver_class, drivers
 from live.model import script
-from live.releases import cache_root, install, installed
+from live.releases import ReleaseError, cache_root, install, installed
 
 DRIFT = ROOT / "docs" / "drift"
 AGENTS = drivers()
@@ -110,3 +110,17 @@ def test_what_can_t_be_installed_is_told_without_a_place_of_this_machine(
     assert str(tmp_path) not in look.why
     assert look.seen == {}
     assert look.wanting
+
+
+def test_without_a_registry_nothing_is_said_of_a_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    npm = tmp_path / "bin" / "npm"
+    npm.parent.mkdir()
+    npm.write_text("#!/bin/sh\necho 'npm error code ENOTFOUND' >&2; exit 1\n", encoding="utf-8")
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{npm.parent}:/usr/bin:/bin")
+    monkeypatch.setenv("TRANSCRIPT_CONFORMANCE_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(ReleaseError, match="ENOTFOUND"):
+        look_at("copilot", False, "0.0.340")
+    assert not look_place("copilot", "0.0.340").exists()
