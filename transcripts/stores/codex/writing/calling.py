@@ -356,14 +356,6 @@ class Calling:
         action = message.arguments if self._rollout.own else None
         action = action or {"type": "search", "query": message.query}
         own_id = items.wire_id("ws", message.external_id) if self._rollout.own else None
-        self._rollout.event(
-            {
-                "type": "web_search_end",
-                "call_id": own_id or self._call_id(message),
-                "query": message.query or "",
-                "action": action,
-            }
-        )
         status = "failed" if message.status == "failed" else "completed"
         item: Payload = {"type": "web_search_call", "status": status, "action": action}
         self._rollout.item(item | ({"id": own_id} if own_id else {}))
