@@ -131,6 +131,19 @@ def test_a_declared_loss_that_did_not_happen_is_named() -> None:
     )
 
 
+def test_beside_a_loss_that_did_not_happen_stand_those_that_did() -> None:
+    sent, back = [agent("a", "reaped", model="m-1")], [agent("x", "reaped")]
+    found = judged(sent, back, ("model-dropped", "a"), ("usage-dropped", "a"))["a"]
+    assert (found.verdict, found.losses) == ("stale", ("model-dropped",))
+
+
+def test_what_became_prose_keeps_the_loss_that_the_whole_session_declared() -> None:
+    back = [agent("x", "I ran ls barn and saw hay")]
+    assert judged([command("c")], back, ("narrated", None))["c"] == Judgement(
+        verdict="narrated", losses=("narrated",)
+    )
+
+
 def test_every_undeclared_difference_is_named_and_the_declared_is_a_loss() -> None:
     sent = [command("c", duration_ms=5, exit_code=0, model="m-1")]
     back = [command("x", exit_code=1)]
