@@ -64,8 +64,16 @@ class GoesOnWithWhatIsWritten(Probe):
         agent, name = subject.agent, subject.name.rpartition("/")[2]
         carried = made_conversation() if name == _MADE else _recorded(place, name)
         release = releases(place.corpus, agent)[-1]
-        found = gather(carried, _written_by(adapter, agent), release, resume, "")
-        for session in found.sessions:
+        skipped: list[str] = []
+        found = gather(carried, _written_by(adapter, agent, skipped), release, resume, "")
+        asked = [
+            one
+            for one in found.sessions
+            if one.cli.verdict != "refused" or not any(why in one.cli.why for why in skipped)
+        ]
+        if not asked:
+            raise Skipped(adapter.name, skipped[0])
+        for session in asked:
             yield from _told(session)
 
 
@@ -145,8 +153,8 @@ def _resume(adapter: Adapter) -> Any:
     return resumed
 
 
-def _written_by(adapter: Adapter, agent: str) -> type[Store]:
-    """Return a store of which the writing is the adapter's."""
+def _written_by(adapter: Adapter, agent: str, skipped: list[str]) -> type[Store]:
+    """Return a store of which the writing is the adapter's; why it skips any is told there."""
 
     class Asked(store_class(agent)):
         def __init__(self, home: Path | None = None) -> None:
@@ -176,6 +184,9 @@ def _written_by(adapter: Adapter, agent: str) -> type[Store]:
                 )
             except Failed as error:
                 raise UnwritableSession(error.message) from error
+            except Skipped as error:
+                skipped.append(error.why)
+                raise UnwritableSession(error.why) from error
             return WrittenSession(session_id=made.session_id, path=self.root, losses=made.losses)
 
     return Asked

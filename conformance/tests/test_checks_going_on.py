@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from conformance.adapters import Adapter
+from conformance.adapters import Adapter, Skipped, Written
+from conformance.adapters.stores import StoresAdapter
 from conformance.checks.catalogue import ASKED, LIVE, PROBES, checks
 from conformance.checks.check import Place
 from conformance.checks.running import questions, results_of
@@ -21,6 +24,7 @@ from conformance.fakes.adapters.writing import (
     WritesNothing,
     WritesTheEndFirst,
 )
+from transcripts.stores.base import store_class
 
 BROKEN = [
     (WritesNothing, "made/codex/claude", {"live.resumes"}),
@@ -75,3 +79,18 @@ def test_the_clis_are_asked_only_when_that_is_wanted(place: Place) -> None:
     both = {one.probe for one in questions(adapter, ["codex"], (), place, live=True)}
     assert {ASKED[number] for number in offline} == set(PROBES)
     assert {ASKED[number] for number in both} == set(ASKED)
+
+
+class SkipsWriting(StoresAdapter):
+    def write(self, *_: Any, **__: Any) -> Written:
+        raise Skipped(self.name, "not on this machine")
+
+
+def test_what_an_adapter_skips_is_no_failure(place: Place) -> None:
+    pytest.importorskip("starlette")
+    adapter = SkipsWriting("entry:codex", {"codex": store_class("codex")})
+    probe, subject = LIVE[0], next(iter(LIVE[0].subjects(place, "codex")))
+    results = results_of(probe, adapter, subject, place)
+    assert {(one.verdict, one.why) for one in results} == {
+        ("skipped", "entry:codex: not on this machine")
+    }
