@@ -29,6 +29,9 @@ OUTCOMES = {
 }
 """What mutmut's exit codes say of a mutant; any other is a timeout or a crash."""
 
+AT_ONCE = 200
+"""mutmut holds every mutant against every name it is given, and forgets patterns beyond 256."""
+
 
 def results() -> Iterator[tuple[str, str, str]]:
     """Yield the file and the name of every mutant that mutmut has made, and what became of it."""
@@ -90,10 +93,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     wanted = parser.parse_args(arguments)
     run = ["mutmut", "run", "--max-children", str(wanted.processes)]
     subprocess.run([*run, wanted.always], check=True)
-    names = (name for _, name, outcome in results() if outcome != "reached by no test")
+    names = (name for _, name, _ in results())
     sample = chosen(names, wanted.always, wanted.sample, wanted.seed)
-    if sample:
-        subprocess.run([*run, *sample], check=True)
+    for start in range(0, len(sample), AT_ONCE):
+        subprocess.run([*run, *sample[start : start + AT_ONCE]], check=True)
     found = table()
     if wanted.write:
         wanted.write.write_text(found, encoding="utf-8")
