@@ -468,6 +468,21 @@ def test_kinds_without_a_record_are_said_by_whoever_they_are_from(tmp_path: Path
     assert blocks(rows, "tool_result")[0]["content"] == "nine"
 
 
+def test_a_compaction_says_by_the_cli_s_names_how_much_there_was_and_is(tmp_path: Path) -> None:
+    boundary = CompactBoundary(
+        id="b",
+        author="harness",
+        trigger="manual",
+        summary=(Text(text="so far"),),
+        pre_tokens=900,
+        post_tokens=120,
+    )
+    old = asks("old", superseded_by=Superseded(id="b", why="compaction"))
+    rows = rows_of(write(tmp_path, made(old, boundary, asks("new"))))
+    told = rows[0]["compactMetadata"]
+    assert (told["trigger"], told["preTokens"], told["postTokens"]) == ("manual", 900, 120)
+
+
 def test_a_compaction_is_one_only_where_it_hides_nothing_live(tmp_path: Path) -> None:
     gone = Superseded(id="b", why="compaction")
     boundary = CompactBoundary(
