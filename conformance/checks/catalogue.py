@@ -13,7 +13,7 @@ from conformance.checks.damage import ReadsWhatIsLeft
 from conformance.checks.durability import LeavesOnlyTheSession, ListsWhatItWrote
 from conformance.checks.going_on import GoesOnWithWhatIsConverted, GoesOnWithWhatIsWritten
 from conformance.checks.links import ListsNothingOutside, ReadsNothingOutside
-from conformance.checks.listing import ListsWhatIsThere
+from conformance.checks.listing import ListsTheNewestFirst, ListsWhatIsThere
 from conformance.checks.many_sessions import KeepsManySessions, ListsManySessions
 from conformance.checks.newer import ReadsWhatIsNew
 from conformance.checks.reading import ReadsTheScript, ReadsWithManners
@@ -30,6 +30,7 @@ PROBES: tuple[Probe, ...] = (
     ReadsWhatIsLeft(),
     ReadsWhatIsNew(),
     ListsWhatIsThere(),
+    ListsTheNewestFirst(),
     ListsNothingOutside(),
     WritesASession(),
     ReadsWhatItWrote(),

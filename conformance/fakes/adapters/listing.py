@@ -17,6 +17,7 @@ from transcripts.stores.base import Listing, Unlisted
 class ListsNothing(Fake):
     fails: ClassVar[Failing] = {
         "list.answers": SCENARIOS,
+        "list.both": {"plain-exchange"},
         "list.links": LINKED,
         "stateful.listing": MANY,
         "kept.listed": KEPT,
@@ -29,6 +30,7 @@ class ListsNothing(Fake):
 class ListsTwice(Fake):
     fails: ClassVar[Failing] = {
         "list.sessions": SCENARIOS,
+        "list.both": {"plain-exchange"},
         "stateful.listed": MANY,
         "stateful.directories": MANY,
     }
@@ -100,3 +102,30 @@ class TouchesWhatItLists(Fake):
     def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
         (home / "index.of.mine").write_text(datetime.now(UTC).isoformat())
         return super().list(agent, home, cwd=cwd)
+
+
+class ListsTheOldestFirst(Fake):
+    fails: ClassVar[Failing] = {"list.order": {"plain-exchange"}}
+
+    def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
+        listing = super().list(agent, home, cwd=cwd)
+        return Listing([*reversed(list(listing))], listing.seen, listing.failed)
+
+
+class ListsFromElsewhere(Fake):
+    fails: ClassVar[Failing] = {"list.paths": SCENARIOS}
+
+    def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
+        listing = super().list(agent, home, cwd=cwd)
+        moved = [replace(one, path=f"elsewhere/{one.path}") for one in listing]
+        return Listing(moved, listing.seen, listing.failed)
+
+
+class ListsTheTimeOfListing(Fake):
+    fails: ClassVar[Failing] = {"list.times": SCENARIOS}
+
+    def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
+        listing = super().list(agent, home, cwd=cwd)
+        now = datetime(2030, 1, 1, tzinfo=UTC)
+        moved = [replace(one, updated_at=now) for one in listing]
+        return Listing(moved, listing.seen, listing.failed)

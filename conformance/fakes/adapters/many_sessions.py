@@ -86,7 +86,11 @@ class MixesWhatIsInOneDirectory(_Remembers):
 
 
 class ListsOneSessionADirectory(Fake):
-    fails: ClassVar[Failing] = {"stateful.listed": MANY, "stateful.directories": MANY}
+    fails: ClassVar[Failing] = {
+        "list.both": {"plain-exchange"},
+        "stateful.listed": MANY,
+        "stateful.directories": MANY,
+    }
 
     def list(self, agent: str, home: Path, *, cwd: str | None = None) -> Listing:
         newest: dict[str | None, SessionInfo] = {}
