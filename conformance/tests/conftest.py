@@ -1,6 +1,6 @@
 """How the tests are run: which examples hypothesis takes, and what one Python need be asked alone.
 
-A test that fails once in many runs tells nobody which change broke it, so that the same examples are
+A test that fails once in many runs tells nobody which change broke it, so the same examples are
 taken each time; ``--hypothesis-profile searching`` (tox's environment ``deep``) takes new ones.
 """
 
