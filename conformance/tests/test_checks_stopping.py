@@ -13,6 +13,14 @@ import pytest
 
 from conformance.generated import ROOT
 
+# Whoever is started in the background ignores interrupts, and so does what it starts.
+_MAIN = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from conformance.cli import main
+main()
+"""
+
 # It says who it is, and answers nothing after that.
 _SLOW = """
 import json, os, sys, time
@@ -47,9 +55,8 @@ def test_nothing_is_left_of_it(jobs: str, at_terminal: bool, tmp_path: Path) -> 
     seen.mkdir()
     scratch.mkdir()
     adapter = f"exec:{sys.executable} {program} {seen}"
-    code = "from conformance.cli import main; main()"
     with subprocess.Popen(
-        [sys.executable, "-c", code, "check", adapter, "--only", "read.*", "--jobs", jobs],
+        [sys.executable, "-c", _MAIN, "check", adapter, "--only", "read.*", "--jobs", jobs],
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(scratch)},
         start_new_session=True,

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from importlib.metadata import entry_points
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
@@ -32,6 +33,11 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return small
 
 
+_FOUND = any(one.name == "transcript_conformance" for one in entry_points(group="pytest11"))
+PLUGIN = () if _FOUND else ("-p", "conformance.plugin")
+"""How pytest is told of the plugin where the package is not installed and so can't be found."""
+
+
 class Ran(NamedTuple):
     """What a run of pytest printed, and how it ended."""
 
@@ -46,7 +52,7 @@ def run(*arguments: str) -> Ran:
     In this process: what it imports is there already, and it is run often.
     """
     out, err = StringIO(), StringIO()
-    here = ("-p", "conformance.plugin", "-p", "no:cacheprovider", "--capture=sys")
+    here = (*PLUGIN, "-p", "no:cacheprovider", "--capture=sys")
     with redirect_stdout(out), redirect_stderr(err):
         code = pytest.main([*here, *arguments])
     return Ran(int(code), out.getvalue(), err.getvalue())

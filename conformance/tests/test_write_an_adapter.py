@@ -15,6 +15,7 @@ import pytest
 from conformance.corpus import VARIABLE, find_corpus, releases
 from conformance.generated import ROOT
 from conformance.tests.test_adapter_examples import node
+from conformance.tests.test_suite import PLUGIN
 
 PAGE = (ROOT / "docs" / "write-an-adapter.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -33,7 +34,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     start = "from conformance.cli import main; main()"
     for name, arguments in {
         "conformance": ["-c", start],
-        "pytest": ["-m", "pytest", "-p", "conformance.plugin", "-p", "no:cacheprovider"],
+        "pytest": ["-m", "pytest", *PLUGIN, "-p", "no:cacheprovider"],
     }.items():
         program = programs / name
         program.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, *arguments])} "$@"\n')
