@@ -81,6 +81,7 @@ def test_recorded_again_and_again_a_release_has_one_shape(
 
 
 @pytest.mark.live
+@pytest.mark.extended
 @pytest.mark.timeout(900)
 def test_a_release_that_was_installed_for_a_look_is_gone_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
