@@ -89,7 +89,7 @@ def _kept(case: Case) -> Iterator[Mapping[str, Any]]:
 
 def _answers(case: Case) -> list[Mapping[str, Any]]:
     """Return the answers of the model's log to what the conversation asked of it."""
-    lines = (case.directory / "model.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (case.directory / "model.jsonl").read_bytes().rstrip(b"\n").split(b"\n")
     return [one for one in map(json.loads, lines) if one["kind"] == "turn"]
 
 

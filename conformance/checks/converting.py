@@ -6,7 +6,7 @@ the reference is one check more, and no check's only witness.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -34,7 +34,34 @@ _SCENARIOS = ("plain-exchange", "command-ok", "command-fails", "parallel-calls")
 _SAID = ("UserMessage", "AgentMessage")
 
 
-class ConvertsASession(Probe):
+class Converting(Probe):
+    """What is asked of conversions: recordings of the newest release, into each other store."""
+
+    scenarios: ClassVar[Collection[str]]
+
+    def offered(self, offer: Offer) -> bool:
+        """Any conversion from the agent is enough."""
+        return bool(offer.convert)
+
+    def meant(self, offer: Offer, subject: Subject) -> bool:
+        """Only into the stores that are offered."""
+        return subject.name.rpartition("/to-")[2] in offer.convert
+
+    def subjects(self, place: Place, agent: str) -> Iterator[Subject]:
+        """Yield the recordings, named by the agent that each is to go to."""
+        for case in newest(place.corpus, agent):
+            if case.directory.name in self.scenarios:
+                for target in agents():
+                    if target != agent:
+                        yield Subject(f"{case.name}/to-{target}", agent, self.at_stake(case))
+
+    def at_stake(self, case: Case) -> Collection[str]:
+        """Return the checks that a recording can fail."""
+        del case
+        return self.checks.keys()
+
+
+class ConvertsASession(Converting):
     """A recorded session becomes a new one of another agent, and stays what it was itself."""
 
     answers: ClassVar[str] = "convert.answers"
@@ -50,23 +77,10 @@ class ConvertsASession(Probe):
         "convert.readable": "the reference reads it whole, and every prompt and answer in it",
     }
 
-    def offered(self, offer: Offer) -> bool:
-        """Any conversion from the agent is enough."""
-        return bool(offer.convert)
+    scenarios: ClassVar[Collection[str]] = _SCENARIOS
 
-    def meant(self, offer: Offer, subject: Subject) -> bool:
-        """Only into the stores that are offered."""
-        return subject.name.rpartition("/to-")[2] in offer.convert
-
-    def subjects(self, place: Place, agent: str) -> Iterator[Subject]:
-        """Yield some recordings of the newest release, into each other store."""
-        for case in newest(place.corpus, agent):
-            if case.directory.name in _SCENARIOS:
-                for target in agents():
-                    if target != agent:
-                        yield Subject(f"{case.name}/to-{target}", agent, self._at_stake(case))
-
-    def _at_stake(self, case: Case) -> frozenset[str]:
+    def at_stake(self, case: Case) -> Collection[str]:
+        """Return all but what only a command could show, where there is none."""
         commands = any(one["kind"] == "CommandExecution" for one in case.truth.messages)
         return frozenset(self.checks.keys() - (set() if commands else {"convert.native"}))
 

@@ -8,7 +8,7 @@ scripted one on loopback, and what it was shown is the body of the request that 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from conformance.adapters import Adapter, Failed, Offer, Skipped
 from conformance.checks.check import Place, Probe, Subject, Told
+from conformance.checks.converting import Converting
 from conformance.checks.homes import laid
 from conformance.checks.reading import newest
 from conformance.corpus import releases
@@ -77,7 +78,7 @@ class GoesOnWithWhatIsWritten(Probe):
             yield from _told(session)
 
 
-class GoesOnWithWhatIsConverted(Probe):
+class GoesOnWithWhatIsConverted(Converting):
     """A recorded session, converted, is resumed by the newest release of the other CLI."""
 
     answers: ClassVar[str] = "live.converted-resumes"
@@ -85,21 +86,7 @@ class GoesOnWithWhatIsConverted(Probe):
         f"live.converted-{key}": claim for key, claim in _CHECKS.items()
     }
 
-    def offered(self, offer: Offer) -> bool:
-        """Any conversion from the agent is enough."""
-        return bool(offer.convert)
-
-    def meant(self, offer: Offer, subject: Subject) -> bool:
-        """Only into the stores that are offered."""
-        return subject.name.rpartition("/to-")[2] in offer.convert
-
-    def subjects(self, place: Place, agent: str) -> Iterator[Subject]:
-        """Yield some recordings of the newest release, into each other store."""
-        for case in newest(place.corpus, agent):
-            if case.directory.name in _SCENARIOS:
-                for target in agents():
-                    if target != agent:
-                        yield Subject(f"{case.name}/to-{target}", agent, self.checks.keys())
+    scenarios: ClassVar[Collection[str]] = _SCENARIOS
 
     def ask(self, adapter: Adapter, subject: Subject, place: Place) -> Iterator[Told]:
         """Convert into an empty home, and let the CLI resume what lies there."""

@@ -11,7 +11,7 @@ from live.resume_rules import Effect
 _BEST: tuple[Effect, ...] = ("full", "refused", "partial", "silent", "hang")
 """From the best on: a refusal is known, a part of a conversation is taken for the whole."""
 
-FORGETTING = "resume:what the CLI itself recorded"
+_FORGETTING = "resume:what the CLI itself recorded"
 
 
 def compare_abilities(before: Side, after: Side, scenarios: Iterable[str]) -> Iterator[Change]:
@@ -57,9 +57,9 @@ def _forgotten(before: Side, after: Side, scenarios: Iterable[str]) -> Iterator[
         old, new = before.cases[name], after.cases[name]
         forgot, forgets = set(old.facts.forgets), set(new.facts.forgets)
         if told := _kinds(new.truth.messages, forgets - forgot):
-            yield Change("resume-forgets", f"{FORGETTING} in {name}", "", told, (name,))
+            yield Change("resume-forgets", f"{_FORGETTING} in {name}", "", told, (name,))
         if told := _kinds(old.truth.messages, forgot - forgets):
-            yield Change("resume-remembers", f"{FORGETTING} in {name}", told, "", (name,))
+            yield Change("resume-remembers", f"{_FORGETTING} in {name}", told, "", (name,))
 
 
 def _kept(before: Side, after: Side, scenarios: Iterable[str]) -> Iterator[Change]:

@@ -111,12 +111,12 @@ _TABLE = (
         "Nobody counts on a field before it is there.",
     ),
     Rule(
-        "field-renamed", "error", "error", "fields", "field-renamed",
+        "field-renamed", "error", "error", "kinds", "field-renamed",
         "the field is now called {after}",
         "Readers and writers know the old name.",
     ),
     Rule(
-        "field-moved", "error", "error", "fields", "field-moved",
+        "field-moved", "error", "error", "kinds", "field-moved",
         "the field now stands at {after}",
         "Readers and writers know the old place.",
     ),

@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from conformance.adapters import Adapter, open_adapter
+from conformance.adapters import Adapter
 from conformance.adapters.wire import WireAdapter
 from conformance.peers.installing import interpreter, variables
 from conformance.peers.listing import Peer
@@ -30,13 +30,6 @@ def opened_peer(peer: Peer, seconds: float = _SECONDS) -> Generator[Adapter, Non
             yield adapter
         finally:
             adapter.close()
-
-
-@contextmanager
-def opened_reference(agent: str) -> Generator[Adapter, None, None]:
-    """Lend the reference store of an agent, in this process."""
-    with open_adapter(f"entry:{agent}") as adapter:
-        yield adapter
 
 
 def enclosed(environment: Mapping[str, str], directory: Path) -> Sequence[str]:

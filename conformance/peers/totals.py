@@ -25,8 +25,8 @@ def expected_totals(case: Case) -> dict[str, int] | None:
     answer came to its end: requests on the side, failures, what was cut short and copies each CLI
     counts in a way of its own.
     """
-    text = (case.directory / "model.jsonl").read_text("utf-8")
-    exchanges: list[Any] = [json.loads(line) for line in text.splitlines()]
+    lines = (case.directory / "model.jsonl").read_bytes().rstrip(b"\n").split(b"\n")
+    exchanges: list[Any] = [json.loads(line) for line in lines]
     plain = all(
         one["kind"] == "turn" and one["thread"] is None and not _BROKEN & one["answer"].keys()
         for one in exchanges

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from conformance import drift
 from conformance.corpus import Case, load_case
 from conformance.drift.comparing import changes
 from conformance.drift.findings import Change
@@ -232,6 +233,12 @@ def test_swapped_sides_find_the_mirror(pair: Pair, tmp_path: Path) -> None:
 def test_every_rule_has_a_pair_of_its_own_or_its_mirror_has() -> None:
     rules = {pair.rule for pair in PAIRS}
     assert RULES.keys() == rules | {RULES[rule].mirror for rule in rules}
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
+def test_a_rule_is_found_by_the_module_that_it_names(rule: Any) -> None:
+    module = Path(drift.__file__).with_name(f"{rule.found_by}.py")
+    assert f'"{rule.id}"' in module.read_text("utf-8")
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
