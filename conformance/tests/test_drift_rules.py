@@ -18,6 +18,7 @@ from conformance.drift.comparing import changes
 from conformance.drift.findings import Change
 from conformance.drift.rules import RULES
 from conformance.drift.sides import Side
+from conformance.offered import load as load_offered
 from live.resume_rules import Effect
 
 MAIN = ".claude/projects/-srv-project/00000001-db1b-4aa7-8e76-cb5c5c64abac.jsonl"
@@ -228,6 +229,13 @@ def test_swapped_sides_find_the_mirror(pair: Pair, tmp_path: Path) -> None:
     back = told(tmp_path / "2", pair.agent, pair.after, pair.before)
     mirrored = sorted((RULES[one.rule].mirror, one.after, one.before) for one in found)
     assert sorted((one.rule, one.before, one.after) for one in back) == mirrored
+
+
+def test_of_what_was_measured_on_one_side_only_nothing_is_said(tmp_path: Path) -> None:
+    measured = Made(SAME, resumes={"crlf": "full"}, offered=frozenset({"Bash"}))
+    assert told(tmp_path / "1", "claude", Made(SAME), measured) == []
+    assert told(tmp_path / "2", "claude", measured, Made(SAME)) == []
+    assert load_offered(tmp_path) is None
 
 
 def test_every_rule_has_a_pair_of_its_own_or_its_mirror_has() -> None:
